@@ -1,0 +1,60 @@
+/** The codes this package throws: a part of the common list (tools.md §1.6), so one table of errors serves all. */
+export type SandboxErrorCode =
+  | 'INVALID_INPUT'
+  | 'TOOL_PATH_INVALID'
+  | 'TOOL_PATH_ESCAPE'
+  | 'TOOL_FILE_NOT_FOUND'
+  | 'TOOL_NOT_A_FILE'
+  | 'TOOL_FILE_TOO_LARGE'
+  | 'TOOL_FILE_NOT_TEXT'
+  | 'TOOL_CONTENT_TOO_LARGE'
+  | 'TOOL_SPAWN_FAILED'
+  | 'TOOL_TIMEOUT'
+  | 'TOOL_ABORTED'
+  | 'TOOL_NETWORK_DISABLED'
+  | 'TOOL_GIT_REMOTE_DISABLED'
+  | 'TOOL_ISOLATION_UNAVAILABLE'
+
+export interface SandboxErrorOptions {
+  /** Facts a program can act on. Paths are relative to the root; file contents never appear. */
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly cause?: unknown
+  /** `'none'` when nothing was changed: the refusal came before any effect. */
+  readonly effect?: 'none' | 'applied' | 'unknown'
+}
+
+// The same marker as the errors of tool-core carry: one check recognises both without a dependency between them.
+const marker: unique symbol = Symbol.for('smithers.error') as never
+const sandboxMarker: unique symbol = Symbol.for('smithers.error.SandboxError') as never
+
+/** What the sandbox throws. `message` says what was refused, why, and what to do; `code` is stable. */
+export class SandboxError extends Error {
+  override readonly name: string = 'SandboxError'
+  readonly code: SandboxErrorCode
+  readonly details: Readonly<Record<string, unknown>>
+  readonly effect: 'none' | 'applied' | 'unknown' | undefined
+  readonly [marker] = true as const
+  readonly [sandboxMarker] = true as const
+
+  constructor(code: SandboxErrorCode, message: string, options: SandboxErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.details = Object.freeze({ ...options.details })
+    this.effect = options.effect
+  }
+
+  /** True for a `SandboxError`, also one thrown by another copy of this package. */
+  static isInstance(error: unknown): error is SandboxError {
+    return typeof error === 'object' && error !== null && sandboxMarker in error
+  }
+
+  toJSON(): Readonly<Record<string, unknown>> {
+    return {
+      name: this.name,
+      code: this.code,
+      message: this.message,
+      details: this.details,
+      ...(this.effect === undefined ? {} : { effect: this.effect }),
+    }
+  }
+}

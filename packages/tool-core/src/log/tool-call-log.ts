@@ -1,0 +1,121 @@
+import type { CallEffect } from '../smithers-error.ts'
+import type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './tool-call-row.ts'
+
+/** A value, or a promise of it: an adapter that can answer at once does, and the call waits for no microtask. */
+export type MaybePromise<T> = T | PromiseLike<T>
+
+/** What is known of a call before it runs. */
+export type StartRow = Omit<
+  ToolCallRow,
+  'outputJson' | 'finishedAtMs' | 'status' | 'errorJson' | 'effect' | 'claim'
+>
+
+export interface StartOptions {
+  /** `'fsync'`: the row survives a power failure before `start` resolves. `'relaxed'`: it survives the process. */
+  readonly durability: 'fsync' | 'relaxed'
+  /** Whether the row claims its idempotency key. `null` never blocks and is never blocked. */
+  readonly claim: ToolCallClaim | null
+}
+
+export type StartResult =
+  | { readonly ok: true }
+  /** The key is in flight, or (claim `'once'`) has already succeeded. */
+  | { readonly ok: false; readonly reason: 'claimed'; readonly existing: ToolCallRow }
+  /** Another row has this run, node, iteration, attempt and seq. */
+  | { readonly ok: false; readonly reason: 'seq-taken' }
+
+/** What is known of a call after it ran. */
+export interface FinishPatch {
+  readonly status: Exclude<ToolCallStatus, 'started'>
+  readonly outputJson: string | null
+  readonly errorJson: string | null
+  readonly effect: CallEffect
+  /** Milliseconds since the epoch. */
+  readonly finishedAtMs: number
+  /** `callToken` of the row whose output was returned instead of running the tool. */
+  readonly replayOf?: string | null
+}
+
+/** Where the next page of a listing begins: the last row of the page before. */
+export type ToolCallCursor = Pick<ToolCallRow, 'attempt' | 'seq' | 'startedAtMs' | 'callToken'>
+
+/** Every given field must match; an empty query matches every row. */
+export interface ToolCallQuery {
+  readonly runId?: string
+  readonly nodeId?: string
+  readonly iteration?: number
+  readonly attempt?: number
+  /** Only attempts before this one. */
+  readonly beforeAttempt?: number
+  readonly toolName?: string
+  readonly status?: ToolCallStatus
+  readonly idempotencyKey?: string
+  readonly toolCallId?: string
+  readonly callToken?: string
+  readonly inputHash?: string
+  /** `startedAtMs` at or after this. */
+  readonly startedFromMs?: number
+  /** `startedAtMs` before this. */
+  readonly startedBeforeMs?: number
+  /** At most this many rows. @default 1000 */
+  readonly limit?: number
+  /** Rows after this one in the order of the listing. */
+  readonly after?: ToolCallCursor
+  /** @default 'ascending' */
+  readonly order?: 'ascending' | 'descending'
+}
+
+export interface RecoverQuery {
+  readonly runId?: string
+  readonly nodeId?: string
+  readonly iteration?: number
+  /** Only attempts before this one. */
+  readonly beforeAttempt?: number
+  /** Rows whose lease ended at or before this are orphans. Milliseconds since the epoch. */
+  readonly nowMs: number
+}
+
+export interface PruneQuery {
+  /** Remove rows finished before this. Milliseconds since the epoch. */
+  readonly finishedBeforeMs?: number
+  /** Keep the rows of this many newest runs. */
+  readonly keepRuns?: number
+  /** Keep at most this many rows, the newest. */
+  readonly maxRows?: number
+}
+
+/** What an adapter can promise; the conformance suite tests each promise that is made. */
+export interface ToolCallLogCapabilities {
+  /** Rows survive `kill -9` of the process. */
+  readonly durable: boolean
+  /** Several processes may use one log at once. */
+  readonly multiProcess: boolean
+  /** `start` honours `claim`. */
+  readonly claims: boolean
+}
+
+/**
+ * Where tool calls are journaled (durability.md §3.1). The start row is committed before the effect: `start` resolves
+ * only when the row is stored. An adapter depends on these types and on nothing else of this package.
+ */
+export interface ToolCallLog {
+  readonly name: string
+  readonly capabilities: ToolCallLogCapabilities
+  /** Stores a `'started'` row and, when asked, claims its key in the same transaction. */
+  start(row: StartRow, options: StartOptions): MaybePromise<StartResult>
+  /** Finishes the row with this token; `'fenced'` when there is none or it has already finished. */
+  finish(callToken: string, patch: FinishPatch): MaybePromise<'ok' | 'fenced'>
+  /** Prolongs the lease of a running row; false when the row has finished or is unknown. */
+  renew(callToken: string, leaseExpiresAtMs: number): MaybePromise<boolean>
+  /**
+   * Rows in order: by attempt and seq when `runId`, `nodeId` and `iteration` are all given, else by start time and
+   * seq; `callToken` breaks ties.
+   */
+  list(query: ToolCallQuery): MaybePromise<ToolCallRow[]>
+  /** Marks orphaned `'started'` rows as errors with an unknown outcome; returns how many. */
+  recover(query: RecoverQuery): MaybePromise<number>
+  /** Removes finished rows, never started ones; returns how many. */
+  prune(query: PruneQuery): MaybePromise<number>
+  /** Flushes and releases the log. A later `start` rejects. */
+  close(): MaybePromise<void>
+}

@@ -1,0 +1,59 @@
+import type { CallEffect } from '../smithers-error.ts'
+
+/** `'started'` until the call has finished; a finished row is `'success'` or `'error'`, nothing else. */
+export type ToolCallStatus = 'started' | 'success' | 'error'
+
+/** How a row occupies its idempotency key: while it runs, or for good once it has succeeded. */
+export type ToolCallClaim = 'inflight' | 'once'
+
+/**
+ * One tool call. The first twelve fields are the documented `_smithers_tool_calls` (S1 §Tool Call Logging); the rest
+ * are extensions that an older table lacks.
+ *
+ * Invariant: `finishedAtMs === null` exactly when `status === 'started'`.
+ */
+export interface ToolCallRow {
+  /** The workflow run. */
+  readonly runId: string
+  /** The task that made the call. */
+  readonly nodeId: string
+  /** Loop iteration, from 0. */
+  readonly iteration: number
+  /** Attempt of the task, from 1. */
+  readonly attempt: number
+  /** Position of the call in its attempt, from 1. */
+  readonly seq: number
+  readonly toolName: string
+  /** The arguments as JSON, after `logInput`, redaction and the size limit. */
+  readonly inputJson: string | null
+  /** The output as JSON, after `logOutput`, redaction and the size limit. */
+  readonly outputJson: string | null
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number
+  /** Milliseconds since the epoch; null while the call runs. */
+  readonly finishedAtMs: number | null
+  readonly status: ToolCallStatus
+  readonly errorJson: string | null
+
+  /** Unique per row; fences a finish that arrives after the call was taken over. */
+  readonly callToken: string
+  /** The AI SDK's id of the call. */
+  readonly toolCallId: string | null
+  readonly idempotencyKey: string | null
+  /** SHA-256 (hex) of the canonical, unredacted arguments. */
+  readonly inputHash: string | null
+  /** Which of several identical calls this is, from 0. */
+  readonly occurrence: number
+  readonly sideEffect: boolean
+  readonly idempotent: boolean
+  /** What the call did outside the process; null while it runs. */
+  readonly effect: CallEffect | null
+  /** `host:pid:startTime` of the process that runs the call. */
+  readonly ownerId: string | null
+  readonly leaseExpiresAtMs: number | null
+  readonly claim: ToolCallClaim | null
+  /** `callToken` of the earlier row whose output this call returned. */
+  readonly replayOf: string | null
+  readonly traceId: string | null
+  readonly spanId: string | null
+}

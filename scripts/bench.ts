@@ -1,0 +1,25 @@
+/**
+ * Runs benchmarks: `pnpm bench` lists them, `pnpm bench files` runs every `bench/files.bench.ts`.
+ *
+ * A benchmark is a plain program that prints a table; figures quoted in a README name the command that prints them.
+ */
+import { spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
+import { basename } from 'node:path'
+
+const [name, ...rest] = process.argv.slice(2)
+const programs = globSync('{packages,apps}/*/bench/*.bench.ts').toSorted()
+const chosen = programs.filter((program) => basename(program, '.bench.ts') === name)
+if (chosen.length === 0) {
+  const names = [...new Set(programs.map((program) => basename(program, '.bench.ts')))]
+  console.log(`Usage: pnpm bench NAME\n\nNames: ${names.join(', ')}`)
+  process.exitCode = name === undefined ? 0 : 2
+}
+for (const program of chosen) {
+  const { status } = spawnSync(
+    process.execPath,
+    ['--conditions=@smithers/source', '--expose-gc', program, ...rest],
+    { stdio: 'inherit' },
+  )
+  if (status !== 0) process.exitCode = 1
+}

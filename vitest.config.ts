@@ -1,0 +1,37 @@
+import { existsSync, readdirSync } from 'node:fs'
+import type { ViteUserConfig } from 'vitest/config'
+
+const root = import.meta.dirname
+const conditions = ['@smithers/source']
+
+const config: ViteUserConfig = {
+  root,
+  // Tests import sibling packages from their TypeScript source, so nothing needs to be built first.
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    reporters: ['default', './scripts/closing-line-reporter.ts'],
+    coverage: { provider: 'v8', include: ['packages/*/src/**'], reporter: ['text'] },
+    // Generous: a test waits for a fact, never for a time, and a loaded machine is no failure.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    projects: ['packages', 'apps'].flatMap((folder) =>
+      readdirSync(`${root}/${folder}`).map((name) => ({
+        extends: true as const,
+        root: `${root}/${folder}/${name}`,
+        test: {
+          name,
+          include: ['test/**/*.test.ts'],
+          // A type-check run costs seconds a project: only where type tests exist.
+          typecheck: {
+            enabled: existsSync(`${root}/${folder}/${name}/test/types.test-d.ts`),
+            include: ['test/**/*.test-d.ts'],
+            tsconfig: `${root}/tsconfig.json`,
+          },
+        },
+      })),
+    ),
+  },
+}
+
+export default config
