@@ -1,0 +1,150 @@
+/**
+ * Installs each package's tarball alone in an empty project, imports it on every supported Node, and looks at what
+ * came along. Prints the table of the root README; `--write` puts it there.
+ *
+ * Needs `pnpm build` first. A sibling package comes from its own tarball, everything else from the registry.
+ */
+import { execFileSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { medianImportCostMs } from './import-cost.ts'
+
+interface Manifest {
+  readonly name: string
+  readonly description: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
+}
+
+/** Node majors that the packages support, from the oldest. */
+const nodeMajors = [22, 24]
+/** Packages that must work with no trace of these. */
+const forbidden: Readonly<Record<string, readonly string[]>> = {
+  '@smithers/sandbox': ['ai', 'zod', '@smithers/tool-core'],
+}
+
+const workspace = mkdtempSync(join(tmpdir(), 'smithers-install-'))
+const failures: string[] = []
+const rows: string[] = []
+try {
+  const manifests = new Map<string, Manifest>()
+  const tarballs = new Map<string, string>()
+  for (const path of globSync('packages/*/package.json').toSorted()) {
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
+    manifests.set(manifest.name, manifest)
+    tarballs.set(manifest.name, pack(path.replace('/package.json', '')))
+  }
+  const nodes = nodeMajors.map((major) => ({ major, path: nodeBinary(major) }))
+  for (const manifest of manifests.values()) {
+    const project = installAlone(manifest, manifests, tarballs)
+    for (const { major, path } of nodes) {
+      try {
+        execFileSync(path, ['--input-type=module', '-e', `await import('${manifest.name}')`], { cwd: project })
+      } catch {
+        failures.push(`${manifest.name} does not import on Node ${major}.`)
+      }
+    }
+    const installed = installedPackages(project)
+    for (const name of forbidden[manifest.name] ?? []) {
+      if (installed.has(name)) failures.push(`${manifest.name} installs ${name}.`)
+    }
+    rows.push(tableRow(manifest, project, installed))
+  }
+} finally {
+  rmSync(workspace, { recursive: true, force: true })
+}
+
+const table = [
+  '| package | what it is | installed | packages | import |',
+  '|---|---|---|---|---|',
+  ...rows,
+].join('\n')
+console.log(table)
+if (process.argv.includes('--write')) writeIntoReadme(table)
+for (const failure of failures) console.error(failure)
+if (failures.length > 0) process.exitCode = 1
+
+function pack(directory: string): string {
+  const destination = join(workspace, 'tarballs', basename(directory))
+  mkdirSync(destination, { recursive: true })
+  execFileSync('pnpm', ['pack', '--pack-destination', destination], { cwd: directory, stdio: 'pipe' })
+  const [tarball] = globSync(join(destination, '*.tgz'))
+  if (tarball === undefined) throw new Error(`pnpm pack left no tarball for ${directory}`)
+  return tarball
+}
+
+/** The path of a Node of that major version, from its npm package. */
+function nodeBinary(major: number): string {
+  if (process.versions.node.startsWith(`${major}.`)) return process.execPath
+  const script = 'process.stdout.write(process.execPath)'
+  return execFileSync('npx', ['--yes', '-p', `node@${major}`, 'node', '-e', script], {
+    encoding: 'utf8',
+    cwd: workspace,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+function installAlone(
+  manifest: Manifest,
+  manifests: ReadonlyMap<string, Manifest>,
+  tarballs: ReadonlyMap<string, string>,
+): string {
+  const project = join(workspace, manifest.name.replace('/', '-'))
+  mkdirSync(project, { recursive: true })
+  const dependencies: Record<string, string> = {}
+  for (const name of siblingsOf(manifest, manifests)) {
+    const tarball = tarballs.get(name)
+    if (tarball === undefined) throw new Error(`no tarball of ${name}`)
+    cpSync(tarball, join(project, basename(tarball)))
+    dependencies[name] = `file:${basename(tarball)}`
+  }
+  for (const [name, range] of Object.entries(manifest.peerDependencies ?? {})) {
+    if (manifest.peerDependenciesMeta?.[name]?.optional !== true) dependencies[name] = range
+  }
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project, stdio: 'inherit' })
+  return project
+}
+
+/** The package itself and every package of this workspace that it depends on. */
+function siblingsOf(manifest: Manifest, manifests: ReadonlyMap<string, Manifest>): Set<string> {
+  const found = new Set([manifest.name])
+  for (const name of Object.keys(manifest.dependencies ?? {})) {
+    const sibling = manifests.get(name)
+    if (sibling !== undefined) for (const each of siblingsOf(sibling, manifests)) found.add(each)
+  }
+  return found
+}
+
+function installedPackages(project: string): Set<string> {
+  const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { optional?: boolean }>
+  }
+  const present = Object.keys(lock.packages).filter(
+    // The lock also lists the binaries of other platforms, which are not on the disk.
+    (path) => path !== '' && statSync(join(project, path), { throwIfNoEntry: false }) !== undefined,
+  )
+  return new Set(present.map((path) => path.replace(/^.*node_modules\//, '')))
+}
+
+function tableRow(manifest: Manifest, project: string, installed: ReadonlySet<string>): string {
+  const bytes = globSync('node_modules/**', { cwd: project, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+  const others = installed.size - 1
+  const link = `[\`${manifest.name}\`](packages/${manifest.name.split('/')[1]})`
+  const importMs = medianImportCostMs(project, manifest.name).toFixed(0)
+  return `| ${link} | ${manifest.description} | ${(bytes / 1e6).toFixed(1)} MB | ${others} | ${importMs} ms |`
+}
+
+function writeIntoReadme(content: string): void {
+  const begin = '<!-- package table: begin -->'
+  const end = '<!-- package table: end -->'
+  const readme = readFileSync('README.md', 'utf8')
+  const [before, rest = ''] = readme.split(begin)
+  const after = rest.split(end)[1]
+  if (before === undefined || after === undefined) throw new Error(`README.md lacks ${begin} … ${end}`)
+  writeFileSync('README.md', `${before}${begin}\n\n${content}\n\n${end}${after}`)
+}
