@@ -13,7 +13,7 @@ export function createNoIsolation(): IsolationBackend {
 const fix =
   "Install bubblewrap on Linux (`apt-get install bubblewrap`), or see `isolation` in the package's README."
 
-const verdict: ProbeVerdict = Object.freeze({
+const verdict: ProbeVerdict = {
   usable: true,
   enforced: { files: 'none', network: 'policy-only', kill: 'best-effort', syscalls: 'none' },
   notEnforced: [
@@ -30,7 +30,7 @@ const verdict: ProbeVerdict = Object.freeze({
     },
     { what: 'syscalls', why: 'No system-call filter is loaded.', fix },
   ],
-})
+}
 
 function wrap(request: WrapRequest): WrappedCommand {
   const [file, ...args] = request.argv
