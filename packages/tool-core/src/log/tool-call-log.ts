@@ -101,7 +101,11 @@ export interface ToolCallLogCapabilities {
 export interface ToolCallLog {
   readonly name: string
   readonly capabilities: ToolCallLogCapabilities
-  /** Stores a `'started'` row and, when asked, claims its key in the same transaction. */
+  /**
+   * Stores a `'started'` row and, when asked, claims its key in the same transaction. A key that is in flight under
+   * either kind of claim is `'claimed'`, also for an orphan: only `finish` and `recover` end a claim, so that nobody
+   * takes over a call without first seeing that its outcome is unknown. A claim on a row without a key claims nothing.
+   */
   start(row: StartRow, options: StartOptions): MaybePromise<StartResult>
   /** Finishes the row with this token; `'fenced'` when there is none or it has already finished. */
   finish(callToken: string, patch: FinishPatch): MaybePromise<'ok' | 'fenced'>
@@ -112,7 +116,10 @@ export interface ToolCallLog {
    * seq; `callToken` breaks ties.
    */
   list(query: ToolCallQuery): MaybePromise<ToolCallRow[]>
-  /** Marks orphaned `'started'` rows as errors with an unknown outcome; returns how many. */
+  /**
+   * Marks orphaned `'started'` rows as errors with an unknown outcome (`TOOL_OUTCOME_UNKNOWN`), which also ends their
+   * claims; returns how many. A row is an orphan when its lease has ended or its owner is known to be dead.
+   */
   recover(query: RecoverQuery): MaybePromise<number>
   /** Removes finished rows, never started ones; returns how many. */
   prune(query: PruneQuery): MaybePromise<number>

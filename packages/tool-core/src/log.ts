@@ -1,0 +1,19 @@
+// What an adapter of the log needs, and nothing else: types and pure helpers.
+export type {
+  FinishPatch,
+  MaybePromise,
+  PruneQuery,
+  RecoverQuery,
+  StartOptions,
+  StartResult,
+  StartRow,
+  ToolCallCursor,
+  ToolCallLog,
+  ToolCallLogCapabilities,
+  ToolCallQuery,
+} from './log/tool-call-log.ts'
+export type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './log/tool-call-row.ts'
+export { defaultListLimit, equalFields, isTaskListing, selectRows } from './log/listing.ts'
+export { isOrphan, outcomeUnknown } from './log/orphan.ts'
+export { currentOwnerId, isOwnerGone } from './log/process-owner.ts'
+export { isSmithersError, SmithersError } from './smithers-error.ts'

@@ -1,0 +1,142 @@
+import { SmithersError } from '../smithers-error.ts'
+import { selectRows } from './listing.ts'
+import { MemoryRows, positionOf } from './memory-rows.ts'
+import { isOrphan, outcomeUnknown } from './orphan.ts'
+import type {
+  FinishPatch,
+  PruneQuery,
+  RecoverQuery,
+  StartOptions,
+  StartResult,
+  StartRow,
+  ToolCallLog,
+  ToolCallQuery,
+} from './tool-call-log.ts'
+import type { ToolCallRow } from './tool-call-row.ts'
+
+/** Options of {@link createMemoryLog}. */
+export interface MemoryLogOptions {
+  /**
+   * Most rows kept. Beyond it the oldest finished row is forgotten; a running one never is. `Infinity` keeps all.
+   *
+   * @default 10_000
+   */
+  readonly maxRows?: number
+}
+
+/** A {@link ToolCallLog} in this process's memory. Every method answers at once. */
+export interface MemoryLog extends ToolCallLog {
+  start(row: StartRow, options: StartOptions): StartResult
+  finish(callToken: string, patch: FinishPatch): 'ok' | 'fenced'
+  renew(callToken: string, leaseExpiresAtMs: number): boolean
+  list(query: ToolCallQuery): ToolCallRow[]
+  recover(query: RecoverQuery): number
+  prune(query: PruneQuery): number
+  close(): void
+  /** A copy of every row, in the order in which the calls started; also after `close`. */
+  snapshot(): ToolCallRow[]
+}
+
+/**
+ * Creates a log that lives and dies with the process: for tests, and for tools that are called outside a run. Claims
+ * hold within the process. Rows are copied on the way in and on the way out.
+ *
+ * @throws SmithersError `INVALID_INPUT` when `maxRows` is not a positive integer or `Infinity`;
+ *   `TOOL_LOG_UNAVAILABLE` from every method but `close` and `snapshot` once the log is closed.
+ */
+export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
+  const { maxRows = 10_000 } = options
+  if (maxRows !== Infinity && (!Number.isInteger(maxRows) || maxRows < 1)) {
+    throw new SmithersError(
+      'INVALID_INPUT',
+      `maxRows must be a positive integer or Infinity, got ${maxRows}.`,
+      { details: { maxRows } },
+    )
+  }
+
+  const rows = new MemoryRows()
+  let closed = false
+
+  function assertOpen(): void {
+    if (closed) {
+      throw new SmithersError(
+        'TOOL_LOG_UNAVAILABLE',
+        'The tool-call log is closed. Open a new one.',
+      )
+    }
+  }
+
+  return {
+    name: 'memory',
+    capabilities: { durable: false, multiProcess: false, claims: true },
+
+    start(row, { claim }) {
+      assertOpen()
+      if (rows.byToken.has(row.callToken)) {
+        throw new SmithersError(
+          'INVALID_INPUT',
+          `callToken ${JSON.stringify(row.callToken)} is already in the log. Give every call its own token.`,
+        )
+      }
+      if (rows.byPosition.has(positionOf(row))) return { ok: false, reason: 'seq-taken' }
+      const existing = rows.holderOf(row.idempotencyKey, claim)
+      if (existing !== undefined) return { ok: false, reason: 'claimed', existing: { ...existing } }
+
+      rows.add({
+        ...row,
+        claim,
+        outputJson: null,
+        finishedAtMs: null,
+        status: 'started',
+        errorJson: null,
+        effect: null,
+      })
+      if (rows.byToken.size > maxRows) rows.forgetOldestFinished()
+      return { ok: true }
+    },
+
+    finish(callToken, patch) {
+      assertOpen()
+      return rows.finish(rows.byToken.get(callToken), patch) ? 'ok' : 'fenced'
+    },
+
+    renew(callToken, leaseExpiresAtMs) {
+      assertOpen()
+      const row = rows.byToken.get(callToken)
+      if (row === undefined || row.finishedAtMs !== null) return false
+      row.leaseExpiresAtMs = leaseExpiresAtMs
+      return true
+    },
+
+    list(query) {
+      assertOpen()
+      return selectRows(rows.candidates(query), query).map((row) => ({ ...row }))
+    },
+
+    recover({ runId, nodeId, iteration, beforeAttempt = Infinity, nowMs }) {
+      assertOpen()
+      let recovered = 0
+      for (const row of rows.candidates(runId === undefined ? {} : { runId })) {
+        const asked =
+          (nodeId === undefined || nodeId === row.nodeId) &&
+          (iteration === undefined || iteration === row.iteration) &&
+          row.attempt < beforeAttempt
+        if (asked && isOrphan(row, nowMs) && rows.finish(row, outcomeUnknown(nowMs))) recovered += 1
+      }
+      return recovered
+    },
+
+    prune(query) {
+      assertOpen()
+      const removable = rows.removableBy(query)
+      for (const row of removable) rows.remove(row)
+      return removable.length
+    },
+
+    close() {
+      closed = true
+    },
+
+    snapshot: () => Array.from(rows.byToken.values(), (row) => ({ ...row })),
+  }
+}
