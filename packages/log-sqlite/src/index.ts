@@ -1,0 +1,8 @@
+export { createSqliteLog } from './sqlite-log.ts'
+export type {
+  SqliteLogConnection,
+  SqliteLogFile,
+  SqliteLogOptions,
+  SqliteLogSettings,
+} from './sqlite-log.ts'
+export type { SqliteDatabase, SqliteStatement, SqlValue } from './sqlite-database.ts'

@@ -1,0 +1,148 @@
+import { openTimeoutMs, useWriteAheadLog } from './open-database.ts'
+import { prepareSchema, schemaVersion, storedVersion } from './schema.ts'
+import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
+import { asLogError, unavailable } from './sqlite-failure.ts'
+import { busyTimeoutMs, whenUnlocked } from './write-lock.ts'
+
+export interface LogConnectionOptions {
+  readonly database: SqliteDatabase
+  readonly durability: 'auto' | 'full' | 'relaxed'
+  readonly maxWaitMs: number
+  readonly closeDatabase: boolean
+}
+
+/** A connection that is set up for the log, and the rules under which its methods may use it. */
+export interface LogConnection {
+  /** The prepared statement of a text; prepared once. */
+  prepare(sql: string): SqliteStatement
+  /** Runs a query. `action` completes the sentence "could not …" of an error. */
+  read<T>(action: string, query: () => T): T
+  /** Runs a write that commits before it returns; a promise only when it has to wait for another process. */
+  write<T>(action: string, commit: () => T): T | Promise<T>
+  /** Runs a commit that survives a power failure, when the settings allow it. */
+  synced<T>(commit: () => T): T
+  /** Waits for the writes that wait, then releases the connection. */
+  close(): void | Promise<void>
+}
+
+export function createLogConnection(options: LogConnectionOptions): LogConnection {
+  const { database, durability, maxWaitMs, closeDatabase } = options
+  const access = setUp(database, durability)
+  const prepared = new Map<string, SqliteStatement>()
+  const waiting = new Set<Promise<unknown>>()
+  let state: 'open' | 'closing' | 'closed' = 'open'
+
+  function assertOpen(): void {
+    if (state !== 'open')
+      throw unavailable('closed', 'The tool-call log is closed. Open a new one.')
+  }
+
+  function assertWritable(): void {
+    if (access === 'newer') {
+      throw unavailable(
+        'newer-schema',
+        `The tool-call log has schema ${storedVersion(database)}, written by a newer version of @smithers/log-sqlite; ` +
+          `this version knows ${schemaVersion} and can only read it. Update the package to write.`,
+      )
+    }
+    // Inside somebody else's transaction the row would be committed later, or never.
+    if (database.inTransaction ?? database.isTransaction ?? false) {
+      throw unavailable(
+        'in-transaction',
+        'The tool-call log cannot write while a transaction is open on its connection. ' +
+          'Give the log a connection of its own.',
+      )
+    }
+  }
+
+  function release(): void {
+    state = 'closed'
+    prepared.clear()
+    try {
+      if (access === 'writable') database.exec('PRAGMA optimize')
+    } catch {
+      // Statistics for the query planner: the next close gathers them.
+    }
+    if (closeDatabase) database.close()
+  }
+
+  return {
+    prepare(sql) {
+      let statement = prepared.get(sql)
+      if (statement === undefined) {
+        // Listings combine a few fields, so there are few texts; the bound is for a caller that tries them all.
+        if (prepared.size >= mostPrepared) prepared.clear()
+        statement = database.prepare(sql)
+        prepared.set(sql, statement)
+      }
+      return statement
+    },
+
+    read(action, query) {
+      assertOpen()
+      try {
+        return query()
+      } catch (error) {
+        throw asLogError(error, action)
+      }
+    },
+
+    write(action, commit) {
+      assertOpen()
+      const guarded = (): ReturnType<typeof commit> => {
+        assertWritable()
+        return commit()
+      }
+      try {
+        const result = whenUnlocked(guarded, maxWaitMs)
+        if (!(result instanceof Promise)) return result
+        const settled = result.catch((error: unknown) => {
+          throw asLogError(error, action)
+        })
+        waiting.add(settled)
+        const forget = (): boolean => waiting.delete(settled)
+        settled.then(forget, forget)
+        return settled
+      } catch (error) {
+        throw asLogError(error, action)
+      }
+    },
+
+    synced(commit) {
+      if (durability !== 'auto') return commit()
+      // Executed, never prepared: this pragma takes effect when its statement is prepared.
+      database.exec('PRAGMA synchronous = FULL')
+      try {
+        return commit()
+      } finally {
+        database.exec('PRAGMA synchronous = NORMAL')
+      }
+    },
+
+    close() {
+      if (state !== 'open') return undefined
+      state = 'closing'
+      if (waiting.size === 0) return release()
+      return Promise.allSettled(waiting).then(release)
+    },
+  }
+}
+
+const mostPrepared = 100
+
+function setUp(
+  database: SqliteDatabase,
+  durability: 'auto' | 'full' | 'relaxed',
+): 'writable' | 'newer' {
+  database.exec(`PRAGMA busy_timeout = ${openTimeoutMs}`)
+  // Nothing may change in a file that a newer version has shaped, not even its journal mode.
+  if (storedVersion(database) > schemaVersion) return 'newer'
+  useWriteAheadLog(database)
+  // Set explicitly: SQLite may be compiled to lower it by itself once write-ahead logging is on.
+  database.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
+  database.exec('PRAGMA wal_autocheckpoint = 1000')
+  database.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
+  const access = prepareSchema(database)
+  database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  return access
+}

@@ -1,0 +1,108 @@
+import { toUSVString } from 'node:util'
+import type { FinishPatch, StartRow, ToolCallClaim, ToolCallRow } from '@smithers/tool-core/log'
+import type { SqlValue } from './sqlite-database.ts'
+
+/** The column of every field, in the order of the table. The first twelve are documented and never change. */
+export const columnOf = {
+  runId: 'run_id',
+  nodeId: 'node_id',
+  iteration: 'iteration',
+  attempt: 'attempt',
+  seq: 'seq',
+  toolName: 'tool_name',
+  inputJson: 'input_json',
+  outputJson: 'output_json',
+  startedAtMs: 'started_at_ms',
+  finishedAtMs: 'finished_at_ms',
+  status: 'status',
+  errorJson: 'error_json',
+  callToken: 'call_token',
+  toolCallId: 'tool_call_id',
+  idempotencyKey: 'idempotency_key',
+  inputHash: 'input_hash',
+  occurrence: 'occurrence',
+  sideEffect: 'side_effect',
+  idempotent: 'idempotent',
+  effect: 'effect',
+  ownerId: 'owner_id',
+  leaseExpiresAtMs: 'lease_expires_at_ms',
+  claim: 'claim',
+  replayOf: 'replay_of',
+  traceId: 'trace_id',
+  spanId: 'span_id',
+} as const satisfies Record<keyof ToolCallRow, string>
+
+export const selectedColumns: string = Object.values(columnOf).join(', ')
+
+/** What `start` inserts, in the order of {@link startValues}; the other columns are null until the call finishes. */
+export const insertSql: string = (() => {
+  const { outputJson, finishedAtMs, errorJson, effect, ...inserted } = columnOf
+  void [outputJson, finishedAtMs, errorJson, effect]
+  const columns = Object.values(inserted)
+  return `INSERT INTO _smithers_tool_calls (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+})()
+
+export function startValues(row: StartRow, claim: ToolCallClaim | null): SqlValue[] {
+  return [
+    bindText(row.runId),
+    bindText(row.nodeId),
+    row.iteration,
+    row.attempt,
+    row.seq,
+    bindText(row.toolName),
+    bindText(row.inputJson),
+    row.startedAtMs,
+    'started',
+    bindText(row.callToken),
+    bindText(row.toolCallId),
+    bindText(row.idempotencyKey),
+    bindText(row.inputHash),
+    row.occurrence,
+    row.sideEffect ? 1 : 0,
+    row.idempotent ? 1 : 0,
+    bindText(row.ownerId),
+    row.leaseExpiresAtMs,
+    claim,
+    bindText(row.replayOf),
+    bindText(row.traceId),
+    bindText(row.spanId),
+  ]
+}
+
+/** Takes {@link finishValues}. A finished row is never finished again: that is the fence. */
+export const finishSql = `UPDATE _smithers_tool_calls
+  SET status = ?, output_json = ?, error_json = ?, effect = ?, finished_at_ms = ?, replay_of = coalesce(?, replay_of)
+  WHERE call_token = ? AND finished_at_ms IS NULL`
+
+export function finishValues(callToken: string, patch: FinishPatch): SqlValue[] {
+  return [
+    patch.status,
+    bindText(patch.outputJson),
+    bindText(patch.errorJson),
+    patch.effect,
+    patch.finishedAtMs,
+    bindText(patch.replayOf ?? null),
+    bindText(callToken),
+  ]
+}
+
+/**
+ * A string as it is bound. A lone surrogate has no UTF-8 form, and SQLite would store U+FFFD in its place, which
+ * could make two identifiers one: such a string is stored as the bytes of its UTF-16 form.
+ */
+export function bindText(text: string | null): SqlValue {
+  return text === null || toUSVString(text) === text ? text : Buffer.from(text, 'utf16le')
+}
+
+/** A row of the table as the log's callers see it. */
+export function rowFromColumns(columns: unknown): ToolCallRow {
+  const record = columns as Readonly<Record<string, SqlValue>>
+  const row: Record<string, unknown> = {}
+  for (const [field, column] of Object.entries(columnOf)) {
+    const value = record[column]
+    row[field] = value instanceof Uint8Array ? Buffer.from(value).toString('utf16le') : value
+  }
+  row['sideEffect'] = row['sideEffect'] === 1
+  row['idempotent'] = row['idempotent'] === 1
+  return row as unknown as ToolCallRow
+}

@@ -1,0 +1,194 @@
+import { SmithersError } from '@smithers/tool-core/log'
+import type {
+  StartOptions,
+  StartResult,
+  StartRow,
+  ToolCallLog,
+  ToolCallRow,
+} from '@smithers/tool-core/log'
+import { listQuery } from './list-query.ts'
+import { createLogConnection } from './log-connection.ts'
+import type { LogConnection } from './log-connection.ts'
+import { cannotOpen, isDatabaseOnDisk, openDatabaseFile } from './open-database.ts'
+import { pruneInBatches } from './prune.ts'
+import { recoverOrphans } from './recover.ts'
+import {
+  bindText,
+  finishSql,
+  finishValues,
+  insertSql,
+  rowFromColumns,
+  selectedColumns,
+  startValues,
+} from './rows.ts'
+import type { SqliteDatabase } from './sqlite-database.ts'
+import { asLogError, violatedUniqueness } from './sqlite-failure.ts'
+
+/** What both forms of {@link SqliteLogOptions} take. */
+export interface SqliteLogSettings {
+  /**
+   * Which commits wait for the disk. `'auto'`: the start of a call that asks for it, which `defineTool` does for tools
+   * that are not idempotent; every other commit survives the end of the process, not a power failure. `'full'`: every
+   * commit. `'relaxed'`: none.
+   *
+   * @default 'auto'
+   */
+  readonly durability?: 'auto' | 'full' | 'relaxed'
+  /**
+   * How long a write may wait for other processes before it fails with `TOOL_LOG_UNAVAILABLE`. Milliseconds.
+   *
+   * @default 5_000
+   */
+  readonly maxWaitMs?: number
+}
+
+/** A log in a file. */
+export interface SqliteLogFile extends SqliteLogSettings {
+  /** The file; created for this user alone (mode 0600) when there is none. `':memory:'` for a log without a file. */
+  readonly path: string
+  readonly database?: never
+}
+
+/** A log on a connection that exists already. */
+export interface SqliteLogConnection extends SqliteLogSettings {
+  /**
+   * A connection of better-sqlite3 or `node:sqlite` for the log alone: its journal mode, `synchronous` and
+   * `busy_timeout` are set. `close()` leaves it open.
+   */
+  readonly database: SqliteDatabase
+  readonly path?: never
+}
+
+/** Options of {@link createSqliteLog}. */
+export type SqliteLogOptions = SqliteLogFile | SqliteLogConnection
+
+/**
+ * Opens the tool-call log of a SQLite file, table `_smithers_tool_calls` (S1 §Tool Call Logging). An existing table
+ * with the twelve documented columns gets the missing ones; a file that a newer version has shaped can only be listed.
+ *
+ * @throws SmithersError `TOOL_LOG_UNAVAILABLE` when the file cannot be opened or is no database, which leaves it as it
+ *   was; from the methods when the log is closed, locked for too long, read-only or full. `INVALID_INPUT` for options.
+ */
+export function createSqliteLog(options: SqliteLogOptions): ToolCallLog {
+  const { durability, maxWaitMs } = resolveSettings(options)
+  const { path } = options
+  const database = path === undefined ? options.database : openDatabaseFile(path)
+  try {
+    const closeDatabase = path !== undefined
+    return logOn(
+      createLogConnection({ database, durability, maxWaitMs, closeDatabase }),
+      isDatabaseOnDisk(database),
+    )
+  } catch (error) {
+    if (path === undefined) throw asLogError(error, 'be set up')
+    database.close()
+    throw cannotOpen(path, error)
+  }
+}
+
+function resolveSettings(options: SqliteLogOptions): Required<SqliteLogSettings> {
+  const { path, database, durability = 'auto', maxWaitMs = 5000 } = options
+  if (database === undefined && (typeof path !== 'string' || path === '')) {
+    throw new SmithersError('INVALID_INPUT', 'createSqliteLog needs { path } or { database }.')
+  }
+  if (!['auto', 'full', 'relaxed'].includes(durability)) {
+    throw new SmithersError(
+      'INVALID_INPUT',
+      `durability must be 'auto', 'full' or 'relaxed', got ${JSON.stringify(durability)}.`,
+    )
+  }
+  if (!(maxWaitMs >= 0)) {
+    throw new SmithersError(
+      'INVALID_INPUT',
+      `maxWaitMs must be 0 or a positive number, got ${maxWaitMs}.`,
+    )
+  }
+  return { durability, maxWaitMs }
+}
+
+function logOn(connection: LogConnection, onDisk: boolean): ToolCallLog {
+  return {
+    name: 'sqlite',
+    capabilities: { durable: onDisk, multiProcess: onDisk, claims: true },
+
+    start(row, { durability, claim }) {
+      return connection.write('record the start of a call', () => {
+        const insert = (): StartResult => insertRow(connection, row, claim)
+        return durability === 'fsync' ? connection.synced(insert) : insert()
+      })
+    },
+
+    finish(callToken, patch) {
+      return connection.write('record the end of a call', () => {
+        const { changes } = connection.prepare(finishSql).run(...finishValues(callToken, patch))
+        return Number(changes) === 1 ? 'ok' : 'fenced'
+      })
+    },
+
+    renew(callToken, leaseExpiresAtMs) {
+      return connection.write('renew the lease of a call', () => {
+        const { changes } = connection.prepare(renewSql).run(leaseExpiresAtMs, bindText(callToken))
+        return Number(changes) === 1
+      })
+    },
+
+    list(query) {
+      return connection.read('list calls', () => {
+        const { sql, values } = listQuery(query)
+        return connection
+          .prepare(sql)
+          .all(...values)
+          .map(rowFromColumns)
+      })
+    },
+
+    recover: (query) => recoverOrphans(connection, query),
+    prune: (query) => pruneInBatches(connection, query),
+    close: () => connection.close(),
+  }
+}
+
+/** One statement, so the row and its claim are stored together or not at all. */
+function insertRow(
+  connection: LogConnection,
+  row: StartRow,
+  claim: StartOptions['claim'],
+): StartResult {
+  for (;;) {
+    try {
+      connection.prepare(insertSql).run(...startValues(row, claim))
+      return { ok: true }
+    } catch (error) {
+      const violated = violatedUniqueness(error)
+      if (violated === 'position') return { ok: false, reason: 'seq-taken' }
+      if (violated === 'call-token') {
+        throw new SmithersError(
+          'INVALID_INPUT',
+          `callToken ${JSON.stringify(row.callToken)} is already in the log. Give every call its own token.`,
+          { cause: error },
+        )
+      }
+      if (violated !== 'claim') throw error
+      const existing = holderOf(connection, row.idempotencyKey, claim)
+      // It may have finished since: then the key is free and the next insert succeeds.
+      if (existing !== undefined) return { ok: false, reason: 'claimed', existing }
+    }
+  }
+}
+
+function holderOf(
+  connection: LogConnection,
+  key: string | null,
+  claim: StartOptions['claim'],
+): ToolCallRow | undefined {
+  const columns = connection.prepare(holderSql).get(bindText(key), claim)
+  return columns === undefined ? undefined : rowFromColumns(columns)
+}
+
+const holderSql = `SELECT ${selectedColumns} FROM _smithers_tool_calls
+  WHERE idempotency_key = ? AND claim IS NOT NULL
+    AND (finished_at_ms IS NULL OR (claim = 'once' AND status = 'success' AND ? = 'once'))
+  LIMIT 1`
+
+const renewSql = `UPDATE _smithers_tool_calls SET lease_expires_at_ms = ?
+  WHERE call_token = ? AND finished_at_ms IS NULL`
