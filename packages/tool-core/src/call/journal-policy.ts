@@ -1,0 +1,98 @@
+import { SmithersError } from '../smithers-error.ts'
+import { compileRedaction, type Redaction, type RedactionOptions } from './redaction.ts'
+
+/**
+ * How cautious a run is with calls that earlier attempts made, when a tool does not say `onRetry` itself.
+ *
+ * `'seed'`: repeat them with the same key and warn. `'reuse'`: return a recorded success instead of repeating it.
+ * `'strict'`: refuse to repeat until somebody decides.
+ */
+export type RunSafety = 'seed' | 'reuse' | 'strict'
+
+/** Options of a run that concern keys, the journal and retries. */
+export interface JournalOptions {
+  /** Separates runs of different deployments that share run ids. @default '' */
+  readonly namespace?: string | undefined
+  /** `'task'` gives every call the documented key of the task, as the seeds' system did. @default 'call' */
+  readonly keyScope?: 'call' | 'task' | undefined
+  /** Makes the recorded hash of arguments an HMAC, so that short secrets cannot be guessed from it. */
+  readonly keySecret?: string | undefined
+  /** @default 'seed' */
+  readonly safety?: RunSafety | undefined
+  /**
+   * Whether this attempt continues the conversation of an earlier one. `'auto'` reads it off the messages;
+   * `'continued'` counts every finished call of earlier attempts, also when the messages were pruned; `'fresh'` none.
+   *
+   * @default 'auto'
+   */
+  readonly lineage?: 'auto' | 'fresh' | 'continued' | undefined
+  /** What the log, events and traces must not see, beyond the default key names. */
+  readonly redact?: RedactionOptions | undefined
+  /** Limit of a recorded input, in bytes. @default maxOutputBytes */
+  readonly maxInputBytes?: number | undefined
+  /** Record stacks of errors. @default false */
+  readonly errorStacks?: boolean | undefined
+  /** How long a running call keeps its claim without renewing it, in milliseconds. @default 60_000 */
+  readonly leaseMs?: number | undefined
+  /** Aborts every call of the task. */
+  readonly abortSignal?: AbortSignal | undefined
+  /** Called when the log failed and the call went on without it. */
+  readonly onLogError?: ((error: unknown) => void) | undefined
+}
+
+/** {@link JournalOptions}, complete. */
+export interface JournalPolicy {
+  readonly namespace: string
+  readonly keyScope: 'call' | 'task'
+  readonly keySecret: string | undefined
+  readonly safety: RunSafety
+  readonly lineage: 'auto' | 'fresh' | 'continued'
+  readonly redact: Redaction
+  readonly maxInputBytes: number | undefined
+  readonly errorStacks: boolean
+  readonly leaseMs: number
+  readonly abortSignal: AbortSignal | undefined
+  readonly onLogError: (error: unknown) => void
+  /** An engine supplied a snapshot, so there is something to call. */
+  readonly snapshots: boolean
+}
+
+/**
+ * Completes the options of a run.
+ *
+ * @throws SmithersError `INVALID_INPUT`
+ */
+export function resolveJournalPolicy(options: JournalOptions, snapshots: boolean): JournalPolicy {
+  return Object.freeze({
+    namespace: options.namespace ?? '',
+    keyScope: oneOf('keyScope', options.keyScope ?? 'call', ['call', 'task']),
+    keySecret: options.keySecret,
+    safety: oneOf('safety', options.safety ?? 'seed', ['seed', 'reuse', 'strict']),
+    lineage: oneOf('lineage', options.lineage ?? 'auto', ['auto', 'fresh', 'continued']),
+    redact: compileRedaction(options.redact ?? {}),
+    maxInputBytes: positive('maxInputBytes', options.maxInputBytes),
+    errorStacks: options.errorStacks ?? false,
+    leaseMs: positive('leaseMs', options.leaseMs) ?? 60_000,
+    abortSignal: options.abortSignal,
+    onLogError: options.onLogError ?? ignore,
+    snapshots,
+  })
+}
+
+function ignore(): void {}
+
+function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
+  if (allowed.includes(value)) return value
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `${name} must be one of ${allowed.map((each) => `'${each}'`).join(', ')}, got '${value}'.`,
+    { details: { option: name, value } },
+  )
+}
+
+function positive(name: string, value: number | undefined): number | undefined {
+  if (value === undefined || (Number.isFinite(value) && value > 0)) return value
+  throw new SmithersError('INVALID_INPUT', `${name} must be a positive number, got ${value}.`, {
+    details: { option: name, value: String(value) },
+  })
+}

@@ -1,0 +1,62 @@
+/** What the log, events and traces must not see. */
+export interface RedactionOptions {
+  /** Names of properties whose values are hidden, besides the usual names of secrets. Compared without case. */
+  readonly keys?: readonly (string | RegExp)[] | undefined
+  /** Secrets of the run: replaced wherever a text contains them. */
+  readonly values?: readonly string[] | undefined
+  /** Decides about each value; returns it, or what is recorded instead. `path` looks like `$.items[0].card`. */
+  readonly replace?: ((path: string, value: unknown) => unknown) | undefined
+}
+
+/** {@link RedactionOptions}, ready to apply. */
+export interface Redaction {
+  hidesKey(key: string, value: unknown): boolean
+  hideIn(text: string): string
+  readonly replace: ((path: string, value: unknown) => unknown) | undefined
+}
+
+/** What stands where something was hidden. */
+export const redactedText = '[redacted]'
+
+const secretName =
+  /(?:authorization|cookie|passw(?:or)?d|passphrase|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|credential)s?$/i
+// `maxTokens: 4096` counts tokens; only a text can be one.
+const tokenName = /tokens?$/i
+const rememberedNames = 1000
+
+/** Prepares redaction once for a run, so that a call pays one lookup for each property name. */
+export function compileRedaction(options: RedactionOptions): Redaction {
+  const patterns = [...(options.keys ?? [])].map((key) =>
+    typeof key === 'string' ? key.toLowerCase() : key,
+  )
+  const values = (options.values ?? []).filter((value) => value !== '')
+  const verdicts = new Map<string, boolean>()
+
+  function isSecretName(key: string): boolean {
+    const known = verdicts.get(key)
+    if (known !== undefined) return known
+    const verdict =
+      secretName.test(key) ||
+      patterns.some((pattern) =>
+        typeof pattern === 'string' ? pattern === key.toLowerCase() : key.search(pattern) !== -1,
+      )
+    if (verdicts.size >= rememberedNames) verdicts.clear()
+    verdicts.set(key, verdict)
+    return verdict
+  }
+
+  return {
+    hidesKey(key, value) {
+      if (!isSecretName(key) || value === null || value === undefined) return false
+      return typeof value !== 'number' || !tokenName.test(key)
+    },
+    hideIn(text) {
+      let hidden = text
+      for (const value of values) {
+        if (hidden.includes(value)) hidden = hidden.replaceAll(value, redactedText)
+      }
+      return hidden
+    },
+    replace: options.replace,
+  }
+}

@@ -1,0 +1,218 @@
+import type { output as SchemaOutput, ZodType } from 'zod'
+import { executeCall } from './call/execute-call.ts'
+import { executeStreamingCall } from './call/streaming-call.ts'
+import type {
+  EffectScope,
+  KeyOption,
+  OnRetry,
+  PriorCall,
+  ToolDefinition,
+  Verdict,
+} from './call/tool-definition.ts'
+import { SmithersError } from './smithers-error.ts'
+import type { ToolCallOptions } from './tool-call-options.ts'
+import type { ToolContext } from './tool-context.ts'
+import { toolMetadata, type ToolMetadata } from './tool-metadata.ts'
+
+/** Fields of an AI SDK tool that are handed on as they are. Their types are the AI SDK's own. */
+export interface PassedThroughFields {
+  readonly outputSchema?: unknown
+  readonly toModelOutput?: unknown
+  readonly strict?: boolean
+  readonly inputExamples?: readonly { readonly input: unknown }[]
+  readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly contextSchema?: unknown
+  readonly title?: string
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly onInputStart?: (options: never) => void | PromiseLike<void>
+  readonly onInputDelta?: (options: never) => void | PromiseLike<void>
+  readonly onInputAvailable?: (options: never) => void | PromiseLike<void>
+}
+
+/** Options of {@link defineTool} but `execute`. */
+export interface ToolSettings<
+  Schema extends ZodType,
+  Output,
+  Name extends string = string,
+> extends PassedThroughFields {
+  /** Shown to the agent, `ctx.toolName`, and the default description. */
+  readonly name: Name
+  /** What the agent reads, or the AI SDK's function that makes it. @default name */
+  readonly description?: string | ((options: never) => string)
+  /** Zod 4 schema of the input; `execute` gets the parsed value, also when it is called directly. */
+  readonly schema: Schema
+  /** The tool changes state outside the process. @default false */
+  readonly sideEffect?: boolean
+  /** Running it again with the same input is safe. @default !sideEffect */
+  readonly idempotent?: boolean
+  /** Where the side effect lands. @default 'external' */
+  readonly effectScope?: EffectScope
+  /**
+   * What the idempotency key is made from: the arguments (`'call'`), the task alone (`'task'`), or what the function
+   * returns. Name the intent when arguments hold free text: `key: (order) => [order.id]`.
+   *
+   * @default 'call'
+   */
+  readonly key?: KeyOption<SchemaOutput<Schema>>
+  /**
+   * What to do with a call that an earlier attempt made: run it again with the same key (`'rerun'`, and `'warn'`, which
+   * also tells the agent), return the recorded output (`'reuse'`), or refuse until somebody decides (`'block'`).
+   *
+   * @default 'warn' for side effects that are not idempotent, else 'rerun'
+   */
+  readonly onRetry?: OnRetry
+  /** Finds out whether an earlier call whose outcome is unknown took effect. */
+  readonly verify?: (
+    args: SchemaOutput<Schema>,
+    prior: PriorCall,
+    ctx: ToolContext,
+  ) => Verdict<Output> | PromiseLike<Verdict<Output>>
+  /** Milliseconds after which `ctx.abortSignal` is aborted and the call fails with `TOOL_TIMEOUT`. @default none */
+  readonly timeoutMs?: number
+  /** What the log, events and traces see of the input. */
+  readonly logInput?: (args: SchemaOutput<Schema>) => unknown
+  /** What the log, events and traces see of the output. The recorded output can then not be reused. */
+  readonly logOutput?: (output: Output) => unknown
+  /** Silences the warning that `execute` does not take the context. @default false */
+  readonly acceptsContext?: boolean
+  /** Where warnings about the definition go. @default console.warn */
+  readonly warn?: (message: string) => void
+}
+
+/** Options of {@link defineTool}. */
+export interface DefineToolOptions<
+  Schema extends ZodType,
+  Output,
+  Name extends string = string,
+> extends ToolSettings<Schema, Output, Name> {
+  readonly execute: (args: SchemaOutput<Schema>, ctx: ToolContext) => PromiseLike<Output> | Output
+}
+
+/** Options of {@link defineTool} for a tool that streams: each yielded value is preliminary, the last is the output. */
+export interface DefineStreamingToolOptions<
+  Schema extends ZodType,
+  Output,
+  Name extends string = string,
+> extends ToolSettings<Schema, Output, Name> {
+  readonly execute: (args: SchemaOutput<Schema>, ctx: ToolContext) => AsyncGenerator<Output>
+}
+
+interface ToolFields<Input, Name extends string> {
+  readonly description: string
+  readonly inputSchema: ZodType<Input>
+  readonly [toolMetadata]: ToolMetadata & { readonly name: Name }
+}
+
+/** A tool of the AI SDK (5, 6 and 7) that journals its calls. */
+export interface DefinedTool<Input, Output, Name extends string = string> extends ToolFields<
+  Input,
+  Name
+> {
+  readonly execute: (args: Input, options: ToolCallOptions) => Promise<Output>
+}
+
+/** A {@link DefinedTool} that streams its output. */
+export interface StreamingTool<Input, Output, Name extends string = string> extends ToolFields<
+  Input,
+  Name
+> {
+  readonly execute: (args: Input, options: ToolCallOptions) => AsyncGenerator<Output>
+}
+
+/** Any tool made with {@link defineTool}. */
+export interface AnyDefinedTool {
+  readonly description: string
+  readonly inputSchema: ZodType
+  readonly execute: (args: never, options: ToolCallOptions) => Promise<unknown> | AsyncGenerator
+  readonly [toolMetadata]: ToolMetadata
+}
+
+/**
+ * Makes an AI SDK tool whose calls are validated, keyed and journaled (S0 §defineTool).
+ *
+ * @throws SmithersError `INVALID_TOOL` for an empty name, a schema that is not Zod 4, or options that contradict each
+ *   other.
+ * @example
+ * const placeOrder = defineTool({
+ *   name: 'place_order',
+ *   schema: z.object({ sku: z.string() }),
+ *   sideEffect: true,
+ *   idempotent: false,
+ *   execute: ({ sku }, ctx) => shop.order(sku, { idempotencyKey: ctx.idempotencyKey }),
+ * })
+ */
+export function defineTool<Schema extends ZodType, Output, const Name extends string>(
+  options: DefineStreamingToolOptions<Schema, Output, Name>,
+): StreamingTool<SchemaOutput<Schema>, Output, Name>
+export function defineTool<Schema extends ZodType, Output, const Name extends string>(
+  options: DefineToolOptions<Schema, Output, Name>,
+): DefinedTool<SchemaOutput<Schema>, Output, Name>
+export function defineTool(
+  options: DefineToolOptions<ZodType, unknown> | DefineStreamingToolOptions<ZodType, unknown>,
+): AnyDefinedTool {
+  const definition = resolveDefinition(options)
+  const {
+    name: _name,
+    schema,
+    sideEffect: _sideEffect,
+    idempotent: _idempotent,
+    effectScope: _effectScope,
+    key: _key,
+    onRetry: _onRetry,
+    verify: _verify,
+    timeoutMs: _timeoutMs,
+    logInput: _logInput,
+    logOutput: _logOutput,
+    acceptsContext: _acceptsContext,
+    warn: _warn,
+    execute: _execute,
+    description = options.name,
+    ...passedThrough
+  } = options
+  const tool = {
+    ...passedThrough,
+    description,
+    inputSchema: schema,
+    execute: definition.streams
+      ? (args: unknown, callOptions: ToolCallOptions) =>
+          executeStreamingCall(definition, args, callOptions)
+      : (args: unknown, callOptions: ToolCallOptions) => executeCall(definition, args, callOptions),
+    [toolMetadata]: definition.metadata,
+  }
+  return tool as unknown as AnyDefinedTool
+}
+
+function resolveDefinition(
+  options: DefineToolOptions<ZodType, unknown> | DefineStreamingToolOptions<ZodType, unknown>,
+): ToolDefinition {
+  const { name, schema, sideEffect = false, idempotent = !sideEffect } = options
+  if (typeof name !== 'string' || name.trim() === '') {
+    throw new SmithersError('INVALID_TOOL', 'A tool needs a non-empty name.')
+  }
+  if (typeof schema !== 'object' || schema === null || !('_zod' in schema)) {
+    throw new SmithersError(
+      'INVALID_TOOL',
+      `The schema of tool "${name}" is not a Zod 4 schema. Pass one, for example z.object({ … }).`,
+      { details: { toolName: name } },
+    )
+  }
+  const definition: ToolDefinition = Object.freeze({
+    metadata: Object.freeze({ name, sideEffect, idempotent }),
+    effectScope: options.effectScope ?? 'external',
+    schema,
+    execute: options.execute,
+    streams: isAsyncGeneratorFunction(options.execute),
+    key: options.key ?? 'call',
+    onRetry: options.onRetry,
+    verify: options.verify,
+    timeoutMs: options.timeoutMs,
+    logInput: options.logInput,
+    logOutput: options.logOutput,
+    warn: options.warn ?? console.warn,
+  })
+  return definition
+}
+
+function isAsyncGeneratorFunction(execute: unknown): boolean {
+  return Object.prototype.toString.call(execute) === '[object AsyncGeneratorFunction]'
+}

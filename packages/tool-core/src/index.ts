@@ -1,0 +1,54 @@
+export {
+  type AnyDefinedTool,
+  defineTool,
+  type DefineStreamingToolOptions,
+  type DefinedTool,
+  type DefineToolOptions,
+  type StreamingTool,
+} from './define-tool.ts'
+export type {
+  EffectScope,
+  KeyContext,
+  KeyOption,
+  OnRetry,
+  PriorCall,
+  Verdict,
+} from './call/tool-definition.ts'
+export { getDefinedToolMetadata, type ToolMetadata } from './tool-metadata.ts'
+export type { ToolCallOptions } from './tool-call-options.ts'
+export {
+  type ConversationMessage,
+  createToolContext,
+  type DurabilitySnapshot,
+  type IsolationSetting,
+  type TaskContext,
+  type ToolContext,
+  type ToolContextOptions,
+} from './tool-context.ts'
+export { getToolContext, runWithToolContext } from './ambient-context.ts'
+export { createToolRun, type ToolRun } from './tool-run.ts'
+export { toolset, type ToolsByName } from './toolset.ts'
+export type { RunSafety } from './call/journal-policy.ts'
+export type { RedactionOptions } from './call/redaction.ts'
+export type { ToolCallEvent } from './call/call-events.ts'
+export {
+  type CallEffect,
+  isSmithersError,
+  SmithersError,
+  type SmithersErrorCode,
+  type SmithersErrorOptions,
+} from './smithers-error.ts'
+export type {
+  FinishPatch,
+  MaybePromise,
+  PruneQuery,
+  RecoverQuery,
+  StartOptions,
+  StartResult,
+  StartRow,
+  ToolCallCursor,
+  ToolCallLog,
+  ToolCallLogCapabilities,
+  ToolCallQuery,
+} from './log/tool-call-log.ts'
+export type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './log/tool-call-row.ts'
