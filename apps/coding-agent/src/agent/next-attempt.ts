@@ -1,0 +1,10 @@
+import type { ToolCallLog } from '@smithers/tool-core'
+
+/** The number of the attempt that begins now: one after the last of this task that the log holds. */
+export async function nextAttempt(
+  log: ToolCallLog,
+  task: { readonly runId: string; readonly nodeId: string; readonly iteration: number },
+): Promise<number> {
+  const [last] = await log.list({ ...task, order: 'descending', limit: 1 })
+  return (last?.attempt ?? 0) + 1
+}

@@ -1,0 +1,57 @@
+import { tracingChannel } from 'node:diagnostics_channel'
+import { isSmithersError } from '@smithers/tool-core'
+import type { ToolCallEvent } from '@smithers/tool-core'
+import { parsedJson } from '../log/call-outcome.ts'
+import type { StartedCall } from '../terminal/call-line.ts'
+import type { RunReporter } from '../terminal/run-reporter.ts'
+
+/** The calls of a run being reported. */
+export interface ObservedCalls {
+  /** Calls that began until now. */
+  count(): number
+  stop(): void
+}
+
+/** Reports every call of a run as it begins and ends, from the events that each defined tool publishes. */
+export function observeCalls(runId: string, reporter: RunReporter): ObservedCalls {
+  const channel = tracingChannel<unknown, ToolCallEvent>('smithers:tool-call')
+  let count = 0
+  const started = (message: unknown): void => {
+    const event = message as ToolCallEvent
+    if (event.runId !== runId) return
+    count += 1
+    reporter.callStarted(startedCall(event))
+  }
+  const ended = (message: unknown): void => {
+    const event = message as ToolCallEvent
+    if (event.runId !== runId) return
+    reporter.callEnded({
+      ...startedCall(event),
+      durationMs: (event.finishedAtMs ?? Date.now()) - event.startedAtMs,
+      code: event.status === 'error' ? errorCode(event.error) : null,
+      replayed: (event.replayOf ?? null) !== null,
+    })
+  }
+  channel.start.subscribe(started)
+  channel.asyncEnd.subscribe(ended)
+  return {
+    count: () => count,
+    stop() {
+      channel.start.unsubscribe(started)
+      channel.asyncEnd.unsubscribe(ended)
+    },
+  }
+}
+
+function startedCall(event: ToolCallEvent): StartedCall {
+  return {
+    id: event.callToken,
+    seq: event.seq,
+    toolName: event.toolName,
+    input: parsedJson(event.inputJson),
+  }
+}
+
+function errorCode(error: unknown): string {
+  return isSmithersError(error) ? error.code : 'ERROR'
+}

@@ -1,0 +1,161 @@
+import { tools } from '@smithers/builtin-tools'
+import { createToolRun } from '@smithers/tool-core'
+import type { ToolCallLog, ToolRun } from '@smithers/tool-core'
+import { isStepCount, ToolLoopAgent } from 'ai'
+import type { LanguageModel } from 'ai'
+import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
+import { describeError } from '../describe-error.ts'
+import type { RunReporter } from '../terminal/run-reporter.ts'
+import { describeIsolation } from './describe-isolation.ts'
+import { nextAttempt } from './next-attempt.ts'
+import { observeCalls } from './observe-calls.ts'
+
+/** Everything a run needs, resolved and checked. */
+export interface AgentRunOptions {
+  readonly task: string
+  readonly model: LanguageModel
+  /** As the person wrote it. */
+  readonly modelName: string
+  /** Absolute and canonical. */
+  readonly rootDir: string
+  readonly log: ToolCallLog
+  readonly logPath: string
+  /** @default a name made of the time */
+  readonly runId: string | undefined
+  readonly allowNetwork: boolean
+  readonly maxOutputBytes: number | undefined
+  readonly timeoutMs: number | undefined
+  readonly maxSteps: number
+  readonly reporter: RunReporter
+  readonly abortSignal: AbortSignal
+}
+
+/** What a run came to. */
+export interface AgentRunResult {
+  readonly runId: string
+  /** The model's last words. */
+  readonly answer: string
+}
+
+const instructions = `You are a careful programmer working in one folder. You have the tools read, write, edit, grep and bash.
+Paths are relative to the folder; nothing outside it can be reached. bash takes an executable and its arguments, without a shell: for pipes use { "cmd": "sh", "args": ["-lc", "..."] }.
+When a tool refuses something, its message says why: respect it, and say so in your answer.
+Look before you change, change little, run the tests, and finish with a short summary of what you did.`
+
+/** The task's name in the log: the app runs one agent, so there is one. */
+const nodeId = 'agent'
+
+/**
+ * Runs the agent until it has an answer.
+ *
+ * @throws CommandFailure when it ends without one: the provider failed, the steps ran out, the log could not be kept.
+ */
+export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult> {
+  const { reporter, log } = options
+  const startedAt = performance.now()
+  const runId = options.runId ?? newRunId(new Date())
+  const attempt = await nextAttempt(log, { runId, nodeId, iteration: 0 })
+  const run = createRun(options, runId, attempt)
+  reporter.runStarted({
+    runId,
+    attempt,
+    model: options.modelName,
+    rootDir: options.rootDir,
+    logPath: options.logPath,
+    isolation: await describeIsolation(options.rootDir, options.allowNetwork),
+  })
+  const progress: Progress = { steps: 0, answer: '', finishReason: 'other' }
+  const calls = observeCalls(runId, reporter)
+  let failure: CommandFailure | undefined
+  try {
+    await converse(options, run, progress)
+    await run.settle()
+    failure = incomplete(progress, options.maxSteps)
+  } catch (error) {
+    failure = new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
+  } finally {
+    calls.stop()
+  }
+  reporter.runEnded({
+    runId,
+    ok: failure === undefined,
+    steps: progress.steps,
+    calls: calls.count(),
+    durationMs: performance.now() - startedAt,
+    error: failure?.message ?? null,
+  })
+  if (failure !== undefined) throw failure
+  return { runId, answer: progress.answer }
+}
+
+interface Progress {
+  steps: number
+  answer: string
+  finishReason: string
+}
+
+function createRun(options: AgentRunOptions, runId: string, attempt: number): ToolRun {
+  const { rootDir, allowNetwork, maxOutputBytes, timeoutMs, log } = options
+  try {
+    return createToolRun({
+      runId,
+      nodeId,
+      attempt,
+      rootDir,
+      allowNetwork,
+      maxOutputBytes,
+      timeoutMs,
+      log,
+    })
+  } catch (error) {
+    throw badInput(describeError(error), error)
+  }
+}
+
+async function converse(options: AgentRunOptions, run: ToolRun, progress: Progress): Promise<void> {
+  const agent = new ToolLoopAgent({
+    model: options.model,
+    instructions,
+    tools: run.tools(tools),
+    stopWhen: isStepCount(options.maxSteps),
+    // Reported below, as parts of the stream; the default prints the whole error.
+    onError() {},
+  })
+  const warning = await run.retryWarning()
+  const result = await agent.stream({
+    prompt: warning === null ? options.task : `${warning}\n\n${options.task}`,
+    abortSignal: options.abortSignal,
+  })
+  let text = ''
+  for await (const part of result.fullStream) {
+    if (part.type === 'text-start') text = ''
+    else if (part.type === 'text-delta') text += part.text
+    else if (part.type === 'text-end' && text.trim() !== '') {
+      progress.answer = text
+      options.reporter.said(text)
+    } else if (part.type === 'finish-step') {
+      progress.steps += 1
+      progress.finishReason = part.finishReason
+    } else if (part.type === 'error') throw part.error
+    else if (part.type === 'abort') throw options.abortSignal.reason
+  }
+}
+
+/** Why a conversation that ended without an error is no success. */
+function incomplete(
+  { finishReason, steps }: Progress,
+  maxSteps: number,
+): CommandFailure | undefined {
+  if (finishReason === 'stop') return undefined
+  const reason =
+    finishReason === 'tool-calls' && steps >= maxSteps
+      ? `The agent had no answer after ${maxSteps} steps. Raise --max-steps, or make the task smaller.`
+      : `The model stopped before it had an answer (${finishReason}).`
+  return new CommandFailure(exitCodes.failed, reason)
+}
+
+/** Sorts by time, reads well, and is unique enough for one log. */
+function newRunId(now: Date): string {
+  const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+  return `run-${time}-${crypto.randomUUID().slice(0, 4)}`
+}

@@ -1,0 +1,45 @@
+import type { Command } from 'commander'
+import { checkedRoot } from '../agent/root-directory.ts'
+import { CommandFailure, exitCodes } from '../command-failure.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+/** Adds `smithers doctor`: what the operating system enforces here. */
+export function addDoctorCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('doctor')
+    .summary('tell what is enforced on this machine')
+    .description(
+      'Tells what the operating system enforces for the commands of an agent, found out by trying it: a command that must fail to read, write, connect and survive. Exits with 1 when nothing isolates them.',
+    )
+    .option('--root <dir>', 'the folder that an agent would work in', '.')
+    .option('--json', 'print one JSON document: the report of the sandbox')
+    .action((options: { readonly root: string; readonly json?: true }) =>
+      examine(options, terminal),
+    )
+}
+
+async function examine(
+  options: { readonly root: string; readonly json?: true },
+  terminal: Terminal,
+): Promise<void> {
+  const rootDir = checkedRoot(options.root)
+  const [{ createSandbox }, { isolationTable }] = await Promise.all([
+    import('@smithers/sandbox'),
+    import('../terminal/isolation-table.ts'),
+  ])
+  const sandbox = await createSandbox({ rootDir })
+  const { report } = sandbox
+  sandbox.close()
+  if (options.json) {
+    terminal.json(report)
+  } else {
+    terminal.line(`isolation backend: ${terminal.colors.bold(report.backend)}`)
+    terminal.line(isolationTable(report, terminal.colors))
+  }
+  if (report.backend === 'none') {
+    throw new CommandFailure(
+      exitCodes.failed,
+      'Nothing isolates commands here; only the policy does.',
+    )
+  }
+}

@@ -1,0 +1,135 @@
+import type { Command } from 'commander'
+import type { ToolCallLog, ToolCallRow } from '@smithers/tool-core/log'
+import { callVerdict, errorFields, parsedJson } from '../log/call-outcome.ts'
+import { earlierCallsOfKey, findCall } from '../log/find-call.ts'
+import { openExistingLog } from '../log/open-log.ts'
+import { argumentDifference } from '../terminal/argument-difference.ts'
+import { duration } from '../terminal/call-line.ts'
+import { coloredVerdict } from '../terminal/call-table.ts'
+import { printable } from '../terminal/printable.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { positiveInteger } from './option-values.ts'
+
+interface ShowOptions {
+  readonly log: string
+  readonly run?: string
+  readonly attempt?: number
+  readonly json?: true
+}
+
+/** Adds `smithers show`: everything the log knows of one call. */
+export function addShowCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('show')
+    .summary('show one call of a log')
+    .description(
+      'Shows one call: its arguments, output or error, key, and the earlier calls of the same key with the difference of their arguments.',
+    )
+    .argument(
+      '<seq>',
+      'the number of the call in its attempt, as "smithers calls" prints it',
+      positiveInteger,
+    )
+    .requiredOption('--log <file>', 'the log, a SQLite file')
+    .option('--run <id>', 'the run (default: the newest)')
+    .option('--attempt <n>', 'the attempt (default: the newest with such a call)', positiveInteger)
+    .option(
+      '--json',
+      'print one JSON document: the call with the outcome and the earlier calls of its key',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  smithers show 4 --log calls.db
+  smithers show 4 --log calls.db --run run-1 --attempt 1 --json`,
+    )
+    .action((seq: number, options: ShowOptions) => showCall(seq, options, terminal))
+}
+
+async function showCall(seq: number, options: ShowOptions, terminal: Terminal): Promise<void> {
+  const log = openExistingLog(options.log)
+  try {
+    const { row, others } = await findCall(log, {
+      seq,
+      runId: options.run,
+      attempt: options.attempt,
+    })
+    await printCall(log, row, options.json === true, terminal)
+    if (others.length > 0 && !options.json) {
+      const attempts = others.map((other) => `${other.nodeId} attempt ${other.attempt}`).join(', ')
+      terminal.note(`The run has other calls with this number: ${printable(attempts)}.`)
+    }
+  } finally {
+    await log.close()
+  }
+}
+
+async function printCall(
+  log: ToolCallLog,
+  row: ToolCallRow,
+  json: boolean,
+  terminal: Terminal,
+): Promise<void> {
+  const nowMs = Date.now()
+  const earlier = await earlierCallsOfKey(log, row)
+  if (json) {
+    const withVerdict = (call: ToolCallRow): object => ({ ...call, ...callVerdict(call, nowMs) })
+    terminal.json({ ...withVerdict(row), earlierOfKey: earlier.map(withVerdict) })
+    return
+  }
+  const { colors } = terminal
+  for (const [name, value] of facts(row)) {
+    if (value !== null) terminal.line(`${colors.dim(name.padEnd(9))} ${printable(value)}`)
+  }
+  terminal.line(
+    `${colors.dim('outcome'.padEnd(9))} ${coloredVerdict(callVerdict(row, nowMs), colors)}`,
+  )
+  section('arguments', indented(row.inputJson), terminal)
+  section('output', indented(row.outputJson), terminal)
+  section('error', errorFields(row).message ?? indented(row.errorJson), terminal)
+  for (const call of earlier) {
+    const title = `earlier call of this key: attempt ${call.attempt}, call ${call.seq}, ${time(call.startedAtMs)}, ${coloredVerdict(callVerdict(call, nowMs), colors)}`
+    const difference = argumentDifference(
+      parsedJson(call.inputJson),
+      parsedJson(row.inputJson),
+      colors,
+    )
+    terminal.line(`\n${title}`)
+    terminal.line(difference ?? colors.dim('the same arguments'))
+  }
+}
+
+function facts(row: ToolCallRow): [name: string, value: string | null][] {
+  const kind = row.sideEffect
+    ? `side effect${row.idempotent ? ', idempotent' : ''}`
+    : 'no side effect'
+  const took =
+    row.finishedAtMs === null ? '' : `, took ${duration(row.finishedAtMs - row.startedAtMs)}`
+  return [
+    ['tool', `${row.toolName} (${kind})`],
+    ['run', `${row.runId}, task ${row.nodeId}, iteration ${row.iteration}, attempt ${row.attempt}`],
+    ['call', `${row.seq}${row.toolCallId === null ? '' : `, the model's ${row.toolCallId}`}`],
+    ['started', time(row.startedAtMs) + took],
+    ['key', row.idempotencyKey],
+    ['replay of', row.replayOf],
+    ['effect', row.effect],
+  ]
+}
+
+function section(title: string, text: string | null, terminal: Terminal): void {
+  if (text === null) return
+  terminal.line(`\n${terminal.colors.dim(title)}`)
+  terminal.line(printable(text.trimEnd()))
+}
+
+/** A logged value for the eye: a text as itself, everything else as indented JSON. */
+function indented(json: string | null): string | null {
+  if (json === null) return null
+  const value = parsedJson(json)
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}
+
+function time(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}

@@ -1,0 +1,126 @@
+import { createTwoFilesPatch } from 'diff'
+import type { Script, ScriptedTurn, ToolAnswer } from './scripted-model.ts'
+
+/**
+ * How the demo's model hunts the bug: each step follows from what the tools really answered, so a tool that answers
+ * otherwise takes it elsewhere, or makes it give up and say so.
+ */
+export function* huntBug(task: string): Script {
+  const red = yield runTests('I run the tests before I touch anything.')
+  const name = /(?:✖|not ok \d+ -) (\w+):/.exec(red.text)?.[1]
+  if (!red.failed || name === undefined) return `I found no failing test: ${lastLine(red.text)}`
+
+  const found = yield {
+    text: `A test about ${name} is red. Where is it?`,
+    toolName: 'grep',
+    input: { pattern: `function ${name}\\b`, path: 'src' },
+  }
+  const path = /^(?<path>[^:\n]+):\d+:/.exec(found.text)?.groups?.['path']
+  if (found.failed || path === undefined) return `I cannot find ${name}: ${lastLine(found.text)}`
+
+  const source = yield readFile(`It is in ${path}.`, path)
+  if (source.failed) return `I cannot read ${path}: ${source.text}`
+
+  const repaired = yield* repair(path, source.text)
+  if (repaired.failed) return `I cannot change ${path}: ${repaired.text}`
+
+  const green = yield runTests('The patch is in. Are the tests green now?')
+  if (green.failed) return `The tests are still red: ${lastLine(green.text)}`
+
+  const told = yield* tellTracker(task)
+  const priceList = yield* updatePriceList()
+  return [
+    `Fixed: ${name} in ${path} dropped the cents that do not divide evenly; now the first ones pay one cent more. The tests pass.`,
+    told.failed
+      ? 'I did not tell the tracker: the network is off, and I was told so.'
+      : 'I told the tracker.',
+    priceList.failed
+      ? 'I left docs/price-list.txt alone: it leads out of the project.'
+      : `The price list says: ${priceList.text.trim()}`,
+  ].join('\n')
+}
+
+// What the model remembers of the file, and the line that it gets wrong: it writes the comment from memory.
+const remembered = {
+  comment: '  // Nobody can pay a part of a cent.',
+  share: '  const share = Math.floor(totalCents / people)',
+  result: '  return Array.from({ length: people }, () => share)',
+}
+const better = [
+  '  const leftOver = totalCents - share * people',
+  '  // The first ones pay the cents that do not divide evenly.',
+  '  return Array.from({ length: people }, (_, index) => share + (index < leftOver ? 1 : 0))',
+]
+
+/** Edits the file, and when the patch does not apply mends it by what the error says stands there. */
+function* repair(path: string, source: string): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
+  const start = source.split('\n').indexOf(remembered.share)
+  const patch = [
+    `--- a/${path}`,
+    `+++ b/${path}`,
+    `@@ -${start},3 +${start},5 @@`,
+    ` ${remembered.comment}`,
+    ` ${remembered.share}`,
+    `-${remembered.result}`,
+    ...better.map((line) => `+${line}`),
+    '',
+  ].join('\n')
+  const first = yield editFile(
+    'The rest of the division is lost. I give it to the first ones.',
+    path,
+    patch,
+  )
+  if (!first.failed) return first
+
+  const mended = patchAsTheErrorSays(patch, first.text)
+  if (mended !== null) {
+    return yield editFile(
+      'My patch had a line wrong; the error says how it reads. I mend it.',
+      path,
+      mended,
+    )
+  }
+  const again = yield readFile('My patch did not apply. I read the file again.', path)
+  if (again.failed) return again
+  const after = again.text.replace(remembered.result, better.join('\n'))
+  const rewritten = createTwoFilesPatch(path, path, again.text, after)
+  return yield editFile('I write the patch from what stands there.', path, rewritten)
+}
+
+/** Swaps the line that the error expected for the one that it found; null when it names no such pair. */
+function patchAsTheErrorSays(patch: string, error: string): string | null {
+  const expected = /expected "([^"\n]*)"/i.exec(error)?.[1]
+  const actual = /found "([^"\n]*)"/i.exec(error)?.[1]
+  if (expected === undefined || actual === undefined) return null
+  const mended = patch.replace(` ${expected}\n`, ` ${actual}\n`)
+  return mended === patch ? null : mended
+}
+
+function* tellTracker(task: string): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
+  const url = /http:\/\/\S+?(?=[\s.]|$)/.exec(task)?.[0] ?? ''
+  return yield {
+    text: 'Green. Now I tell the tracker.',
+    toolName: 'bash',
+    input: { cmd: 'curl', args: ['--silent', '--data', 'fixed', url] },
+  }
+}
+
+function* updatePriceList(): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
+  return yield readFile('The price list is left.', 'docs/price-list.txt')
+}
+
+function runTests(text: string): ScriptedTurn {
+  return { text, toolName: 'bash', input: { cmd: 'node', args: ['--test'] } }
+}
+
+function readFile(text: string, path: string): ScriptedTurn {
+  return { text, toolName: 'read', input: { path } }
+}
+
+function editFile(text: string, path: string, patch: string): ScriptedTurn {
+  return { text, toolName: 'edit', input: { path, patch } }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? ''
+}

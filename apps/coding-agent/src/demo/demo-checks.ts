@@ -1,0 +1,80 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sandbox } from '@smithers/sandbox'
+import type { ToolCallRow } from '@smithers/tool-core'
+import { callVerdict } from '../log/call-outcome.ts'
+import type { SampleRepository } from './sample-repository.ts'
+
+/** One thing that the demo claims, and whether it is so. */
+export interface DemoCheck {
+  readonly claim: string
+  readonly holds: boolean
+}
+
+/** What the checks look at. */
+export interface DemoEvidence {
+  readonly repository: SampleRepository
+  readonly sandbox: Sandbox
+  readonly rows: readonly ToolCallRow[]
+  /** Everything that the model was sent and said. */
+  readonly conversation: string
+  /** How many connections the server got that the agent was told to call. */
+  readonly connections: number
+}
+
+/**
+ * Judges the demo by what is on the disk, in the log and on the wire, not by what the model says: the tests are run
+ * once more by the app itself.
+ */
+export async function checkDemo(evidence: DemoEvidence): Promise<DemoCheck[]> {
+  const { repository, sandbox, rows, conversation, connections } = evidence
+  const tests = rows.filter(
+    ({ toolName, inputJson }) => toolName === 'bash' && inputJson?.includes('--test'),
+  )
+  const nowGreen = await sandbox.run('node', ['--test'])
+  const changed = await sandbox.run('git', ['diff', '--name-only', 'HEAD'])
+  const files = logFiles(repository.logPath)
+  return [
+    {
+      claim: 'The tests failed before and pass now.',
+      holds: tests[0]?.status === 'error' && nowGreen.exitCode === 0,
+    },
+    {
+      claim: 'Only src/split.js was changed.',
+      holds: changed.output.trim() === 'src/split.js',
+    },
+    {
+      claim: 'The patch that did not apply was refused, the mended one was applied.',
+      holds: codesOf(rows, 'edit').join() === 'TOOL_PATCH_FAILED,ok',
+    },
+    {
+      claim: `curl was refused; ${connections} connections reached the server.`,
+      holds: codesOf(rows, 'bash').includes('TOOL_NETWORK_DISABLED') && connections === 0,
+    },
+    {
+      claim:
+        'The link out of the root was refused; what it leads to is in neither the conversation nor the log.',
+      holds:
+        codesOf(rows, 'read').includes('TOOL_PATH_ESCAPE') &&
+        ![conversation, ...files].some((text) => text.includes(repository.secret)),
+    },
+    {
+      claim: `The log holds ${rows.length} calls, each with its outcome.`,
+      holds: rows.length > 0 && rows.every((row) => row.finishedAtMs !== null) && files.length > 0,
+    },
+  ]
+}
+
+function codesOf(rows: readonly ToolCallRow[], toolName: string): string[] {
+  return rows
+    .filter((row) => row.toolName === toolName)
+    .map((row) => callVerdict(row, Date.now()).code ?? 'ok')
+}
+
+/** The database and its write-ahead log, as bytes. */
+function logFiles(path: string): string[] {
+  const folder = join(path, '..')
+  return globSync('calls.db*', { cwd: folder }).map((name) =>
+    readFileSync(join(folder, name), 'latin1'),
+  )
+}

@@ -1,0 +1,73 @@
+import type { SandboxReport } from '@smithers/sandbox'
+import type { ToolCallRow } from '@smithers/tool-core'
+import { isolationSentence } from '../agent/describe-isolation.ts'
+import { callTable } from '../terminal/call-table.ts'
+import { coloredPatch } from '../terminal/colored-patch.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import type { DemoCheck } from './demo-checks.ts'
+import type { SampleRepository } from './sample-repository.ts'
+
+/** Shows what surrounds the run of the demo; the run itself has its own reporter. */
+export interface DemoReporter {
+  introduced(task: string): void
+  changed(patch: string): void
+  recorded(rows: readonly ToolCallRow[]): void
+  guarded(report: SandboxReport): void
+  checked(checks: readonly DemoCheck[]): void
+  /** What stays on the disk. */
+  left(repository: SampleRepository): void
+}
+
+/** For a person. */
+export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter {
+  const title = (text: string): void => line(`\n${colors.bold(text)}\n`)
+  return {
+    introduced(task) {
+      line(colors.bold('An agent repairs a small repository.'))
+      line(colors.dim('Scripted: what the model says. Real: tools, files, tests, git, log.'))
+      line(`\n${task}\n`)
+    },
+    changed(patch) {
+      title('What changed (git diff)')
+      line(coloredPatch(patch.trimEnd(), colors))
+    },
+    recorded(rows) {
+      title('What was recorded (read back from SQLite)')
+      line(callTable(rows, Date.now(), colors))
+    },
+    guarded({ notEnforced, ...report }) {
+      title('What stood guard')
+      line('files     every path is walked beneath the root, descriptor by descriptor')
+      line(`commands  ${isolationSentence({ notEnforced, ...report })}`)
+      for (const { what, why, fix } of notEnforced) {
+        line(colors.yellow(`          not enforced: ${what}. ${why} ${fix}`))
+      }
+    },
+    checked(checks) {
+      title('What holds')
+      for (const { claim, holds } of checks) {
+        line(`${holds ? colors.green('✓') : colors.red('✗')} ${claim}`)
+      }
+    },
+    left({ folder, logPath }) {
+      line(`\nLook closer: pnpm smithers show 4 --log ${logPath}`)
+      line(colors.dim(`Everything is in ${folder}; remove it when you are done.`))
+    },
+  }
+}
+
+/** For a program: one JSON document a line. */
+export function createDemoJsonReporter({ json }: Terminal): DemoReporter {
+  return {
+    introduced: (task) => json({ type: 'task', task }),
+    changed: (patch) => json({ type: 'diff', patch }),
+    recorded(rows) {
+      for (const row of rows) json({ type: 'call', ...row })
+    },
+    guarded: (report) => json({ type: 'isolation', ...report }),
+    checked(checks) {
+      for (const check of checks) json({ type: 'check', ...check })
+    },
+    left: ({ folder, rootDir, logPath }) => json({ type: 'left', folder, rootDir, logPath }),
+  }
+}

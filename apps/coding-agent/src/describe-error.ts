@@ -1,0 +1,20 @@
+import { isSmithersError } from '@smithers/tool-core/log'
+
+/** An error in one line, with the code by which it is documented and what the model's provider answered. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (isSmithersError(error)) return `${error.message} (${error.code})`
+  // The AI SDK gives up after several tries with an error that holds the last one.
+  const lastError: unknown = (error as { lastError?: unknown }).lastError
+  if (lastError instanceof Error) return describeError(lastError)
+  const { statusCode, url } = error as { statusCode?: unknown; url?: unknown }
+  if (typeof url === 'string') {
+    const answered = typeof statusCode === 'number' ? `answered ${statusCode}` : 'did not answer'
+    return `The model's provider at ${new URL(url).origin} ${answered}: ${firstLine(error.message)}`
+  }
+  return firstLine(error.message) || error.name
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0] ?? ''
+}

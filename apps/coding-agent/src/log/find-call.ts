@@ -1,0 +1,62 @@
+import type { ToolCallLog, ToolCallRow } from '@smithers/tool-core/log'
+import { badInput } from '../command-failure.ts'
+import { allRows } from './all-rows.ts'
+
+/** Which call is meant. */
+export interface CallAddress {
+  readonly seq: number
+  /** @default the newest run of the log */
+  readonly runId?: string | undefined
+  /** @default the newest attempt that has such a call */
+  readonly attempt?: number | undefined
+}
+
+/** A call, and the other calls of its run that have the same number. */
+export interface FoundCall {
+  readonly row: ToolCallRow
+  readonly others: readonly ToolCallRow[]
+}
+
+/** The call at an address; a number is unique only within one attempt of one task, so the newest one is taken. */
+export async function findCall(log: ToolCallLog, address: CallAddress): Promise<FoundCall> {
+  const runId = address.runId ?? (await newestRunId(log))
+  const found: ToolCallRow[] = []
+  for await (const row of allRows(log, {
+    runId,
+    ...(address.attempt === undefined ? {} : { attempt: address.attempt }),
+    order: 'descending',
+  })) {
+    if (row.seq === address.seq) found.push(row)
+  }
+  const [row, ...others] = found
+  if (row === undefined) {
+    const where = address.attempt === undefined ? '' : `attempt ${address.attempt} of `
+    throw badInput(
+      `There is no call ${address.seq} in ${where}run ${runId}. "smithers calls" lists them.`,
+    )
+  }
+  return { row, others }
+}
+
+/**
+ * The calls before this one that used its idempotency key: earlier attempts of what a provider would take for the
+ * same request. Oldest first.
+ */
+export async function earlierCallsOfKey(
+  log: ToolCallLog,
+  row: ToolCallRow,
+): Promise<readonly ToolCallRow[]> {
+  const earlier: ToolCallRow[] = []
+  if (row.idempotencyKey === null) return earlier
+  for await (const other of allRows(log, { idempotencyKey: row.idempotencyKey })) {
+    if (other.callToken === row.callToken) return earlier
+    earlier.push(other)
+  }
+  return earlier
+}
+
+async function newestRunId(log: ToolCallLog): Promise<string> {
+  const [row] = await log.list({ order: 'descending', limit: 1 })
+  if (row === undefined) throw badInput('The log holds no calls.')
+  return row.runId
+}

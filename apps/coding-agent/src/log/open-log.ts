@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { createSqliteLog } from '@smithers/log-sqlite'
+import type { ToolCallLog } from '@smithers/tool-core/log'
+import { isDirectory } from '../agent/root-directory.ts'
+import { badInput } from '../command-failure.ts'
+
+/** The log of an earlier run. Never creates a file. */
+export function openExistingLog(path: string): ToolCallLog {
+  if (!existsSync(path)) {
+    throw badInput(`There is no log at ${path}. "smithers run --log ${path} …" makes one.`)
+  }
+  return opened(path)
+}
+
+/**
+ * The log of a run. What exists is opened, and refused when it is not a log; what does not exist yet is created when
+ * the first call is recorded, so that a run that never calls a tool leaves no file.
+ */
+export function openLogForRun(path: string): ToolCallLog {
+  if (existsSync(path)) return opened(path)
+  const folder = dirname(resolve(path))
+  if (!isDirectory(folder)) {
+    throw badInput(
+      `The log's folder ${folder} does not exist. Create it, or give another --log FILE.`,
+    )
+  }
+  return createdOnFirstUse(() => opened(path))
+}
+
+function opened(path: string): ToolCallLog {
+  if (isDirectory(path)) throw badInput(`The log ${path} is a directory. Give a file.`)
+  try {
+    return createSqliteLog({ path })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw badInput(`The log ${path} cannot be opened: ${reason}`, error)
+  }
+}
+
+function createdOnFirstUse(open: () => ToolCallLog): ToolCallLog {
+  let log: ToolCallLog | undefined
+  let closed = false
+  const use = (): ToolCallLog => {
+    if (closed) throw new Error('The log is closed.')
+    return (log ??= open())
+  }
+  return {
+    name: 'sqlite',
+    capabilities: { durable: true, multiProcess: true, claims: true },
+    start: (row, options) => use().start(row, options),
+    finish: (callToken, patch) => use().finish(callToken, patch),
+    renew: (callToken, leaseExpiresAtMs) => use().renew(callToken, leaseExpiresAtMs),
+    // Nothing has been recorded, so there is nothing to find: looking must not create the file.
+    list: (query) => log?.list(query) ?? [],
+    recover: (query) => log?.recover(query) ?? 0,
+    prune: (query) => log?.prune(query) ?? 0,
+    close: () => {
+      closed = true
+      return log?.close()
+    },
+  }
+}

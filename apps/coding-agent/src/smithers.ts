@@ -1,0 +1,25 @@
+#!/usr/bin/env -S node --conditions=@smithers/source --disable-warning=ExperimentalWarning
+import packageJson from '../package.json' with { type: 'json' }
+import { runProgram } from './program.ts'
+import { createTerminal } from './terminal/terminal.ts'
+
+const interruption = new AbortController()
+const signals = ['SIGINT', 'SIGTERM'] as const
+for (const signal of signals) {
+  process.once(signal, () => {
+    interruption.abort(new Error(`Stopped by ${signal}.`))
+    // A second signal ends the process at once, as its default is.
+  })
+}
+// `smithers calls | head` closes the pipe early; that is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+})
+
+process.exitCode = await runProgram(process.argv.slice(2), {
+  version: packageJson.version,
+  terminal: createTerminal(process),
+  env: process.env,
+  interrupted: interruption.signal,
+})

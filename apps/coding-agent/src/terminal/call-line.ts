@@ -1,0 +1,81 @@
+import { printableLine } from './printable.ts'
+import { summarizeCall } from './call-summary.ts'
+import type { Colors } from './terminal.ts'
+
+/** A call as it begins. */
+export interface StartedCall {
+  /** Unique among the calls of all runs. */
+  readonly id: string
+  readonly seq: number
+  readonly toolName: string
+  /** The arguments as they are logged: contents of `write` and `edit` are only their size and hash. */
+  readonly input: unknown
+}
+
+/** A call that has ended. */
+export interface EndedCall extends StartedCall {
+  readonly durationMs: number
+  /** The error's code, null when the call succeeded. */
+  readonly code: string | null
+  /** The output is that of an earlier call; the tool did not run. */
+  readonly replayed: boolean
+}
+
+// A guard said no before anything ran; every other code means that the tool ran and did not succeed.
+const refusals: ReadonlySet<string> = new Set([
+  'INVALID_INPUT',
+  'TOOL_PATH_INVALID',
+  'TOOL_PATH_ESCAPE',
+  'TOOL_FILE_TOO_LARGE',
+  'TOOL_CONTENT_TOO_LARGE',
+  'TOOL_PATCH_TOO_LARGE',
+  'TOOL_NETWORK_DISABLED',
+  'TOOL_GIT_REMOTE_DISABLED',
+  'TOOL_ISOLATION_UNAVAILABLE',
+  'TOOL_LIMIT_REACHED',
+  'TOOL_CIRCUIT_OPEN',
+  'TOOL_APPROVAL_REQUIRED',
+  'TOOL_APPROVAL_REJECTED',
+  'TOOL_CALL_IN_PROGRESS',
+  'TOOL_CALL_BLOCKED',
+  'TOOL_LOG_UNAVAILABLE',
+  'TOOL_INPUT_NOT_CANONICAL',
+])
+
+/** Whether a call with this error was stopped by a guard before it ran. */
+export function isRefusal(code: string): boolean {
+  return refusals.has(code)
+}
+
+const summaryWidth = 52
+
+/** The one line of a running call: `  3 read  src/split.js  1.2 s`. */
+export function runningCallLine(call: StartedCall, elapsedMs: number, colors: Colors): string {
+  return `${head(call, colors)}  ${colors.dim(duration(elapsedMs).padStart(7))}`
+}
+
+/** The one line of a call that has ended: `  3 read  src/split.js  2 ms  ok`. */
+export function endedCallLine(call: EndedCall, colors: Colors): string {
+  return `${head(call, colors)}  ${colors.dim(duration(call.durationMs).padStart(7))}  ${verdict(call, colors)}`
+}
+
+/** `ok`, `refused CODE` or `failed CODE`. */
+export function verdict(call: Pick<EndedCall, 'code' | 'replayed'>, colors: Colors): string {
+  if (call.code === null) return colors.green(call.replayed ? 'ok (replayed)' : 'ok')
+  return isRefusal(call.code)
+    ? colors.yellow(`refused ${call.code}`)
+    : colors.red(`failed ${call.code}`)
+}
+
+/** `2 ms` below a second, then `1.2 s`. */
+export function duration(milliseconds: number): string {
+  return milliseconds < 1000
+    ? `${Math.round(milliseconds)} ms`
+    : `${(milliseconds / 1000).toFixed(1)} s`
+}
+
+function head(call: StartedCall, colors: Colors): string {
+  const summary = printableLine(summarizeCall(call.toolName, call.input), summaryWidth)
+  const name = printableLine(call.toolName, 24).padEnd(5)
+  return `${colors.dim(String(call.seq).padStart(3))} ${colors.bold(name)} ${summary.padEnd(summaryWidth)}`
+}

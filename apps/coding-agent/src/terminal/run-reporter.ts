@@ -1,0 +1,84 @@
+import { printable } from './printable.ts'
+import { endedCallLine, runningCallLine } from './call-line.ts'
+import type { EndedCall, StartedCall } from './call-line.ts'
+import { createLiveLines } from './live-lines.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What is known when a run begins. */
+export interface RunStart {
+  readonly runId: string
+  readonly attempt: number
+  readonly model: string
+  readonly rootDir: string
+  readonly logPath: string
+  /** What the operating system enforces, in words. */
+  readonly isolation: string
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly runId: string
+  readonly ok: boolean
+  readonly steps: number
+  readonly calls: number
+  readonly durationMs: number
+  /** Why it did not succeed. */
+  readonly error: string | null
+}
+
+/** Tells a person or a program what a run does, as it happens. */
+export interface RunReporter {
+  runStarted(run: RunStart): void
+  /** The model said something; the last text of a run is its answer. */
+  said(text: string): void
+  callStarted(call: StartedCall): void
+  callEnded(call: EndedCall): void
+  runEnded(end: RunEnd): void
+}
+
+/** One line a call, the model's words between them. */
+export function createTextReporter(terminal: Terminal): RunReporter {
+  const { colors } = terminal
+  const lines = createLiveLines(terminal)
+  return {
+    runStarted(run) {
+      const again = run.attempt === 1 ? '' : ` (attempt ${run.attempt})`
+      lines.line(`${colors.bold(printable(run.runId))}${again}  ${printable(run.model)}`)
+      lines.line(colors.dim(`root ${run.rootDir}`))
+      lines.line(colors.dim(`log  ${run.logPath}`))
+      lines.line(colors.dim(`isolation: ${run.isolation}`))
+    },
+    said(text) {
+      lines.line(`\n${printable(text.trim())}`)
+    },
+    callStarted(call) {
+      const startedAt = performance.now()
+      lines.start(call.id, () => runningCallLine(call, performance.now() - startedAt, colors))
+    },
+    callEnded(call) {
+      lines.end(call.id, endedCallLine(call, colors))
+    },
+    runEnded({ steps, calls, durationMs }) {
+      const seconds = (durationMs / 1000).toFixed(1)
+      lines.line(
+        colors.dim(`\n${counted(calls, 'call')} in ${counted(steps, 'step')}, ${seconds} s`),
+      )
+      lines.stop()
+    },
+  }
+}
+
+/** One JSON document a line; `type` says which. */
+export function createJsonReporter(terminal: Terminal): RunReporter {
+  return {
+    runStarted: (run) => terminal.json({ type: 'run-start', ...run }),
+    said: (text) => terminal.json({ type: 'text', text }),
+    callStarted: (call) => terminal.json({ type: 'call-start', ...call }),
+    callEnded: (call) => terminal.json({ type: 'call-end', ...call }),
+    runEnded: (end) => terminal.json({ type: 'run-end', ...end }),
+  }
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,47 @@
+import type { Writable } from 'node:stream'
+import pc from 'picocolors'
+
+/** The functions that colour text; without colour they return it as it is. */
+export type Colors = ReturnType<typeof pc.createColors>
+
+/** Where a command prints. */
+export interface Terminal {
+  readonly stdout: TerminalStream
+  readonly stderr: TerminalStream
+  readonly colors: Colors
+  /** One line of text on stdout. */
+  line(text?: string): void
+  /** One JSON document on a line of its own on stdout: what `--json` prints. */
+  json(document: unknown): void
+  /** A remark for the person, on stderr, so that it never mixes with the output. */
+  note(text: string): void
+}
+
+/** What a terminal needs of a stream; `process.stdout` is one. */
+export type TerminalStream = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+
+/** The streams and the environment to print with. */
+export interface TerminalOptions {
+  readonly stdout: TerminalStream
+  readonly stderr: TerminalStream
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** A terminal over the given streams, with colours only where they are wanted. */
+export function createTerminal({ stdout, stderr, env }: TerminalOptions): Terminal {
+  return Object.freeze<Terminal>({
+    stdout,
+    stderr,
+    colors: pc.createColors(wantsColor(stdout, env)),
+    line: (text = '') => void stdout.write(`${text}\n`),
+    json: (document) => void stdout.write(`${JSON.stringify(document)}\n`),
+    note: (text) => void stderr.write(`${text}\n`),
+  })
+}
+
+// https://no-color.org: set and not empty, whatever the value. FORCE_COLOR is for whoever pipes into a pager.
+function wantsColor(stream: TerminalStream, env: TerminalOptions['env']): boolean {
+  if (env['NO_COLOR']) return false
+  if (env['FORCE_COLOR']) return env['FORCE_COLOR'] !== '0'
+  return stream.isTTY === true && env['TERM'] !== 'dumb'
+}
