@@ -1,0 +1,106 @@
+import type { RunResult } from '@smithers/sandbox'
+import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import { z } from 'zod'
+import { sandboxFor } from './sandbox-for-context.ts'
+import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
+
+/** Input of {@link bash}. */
+export interface BashInput {
+  /** Executable name or path; at most 8 192 characters. */
+  readonly cmd: string
+  /** At most 128 arguments of at most 8 192 characters each. */
+  readonly args?: string[] | undefined
+  readonly opts?: { readonly cwd?: string | undefined } | undefined
+}
+
+/** S0 §bash; `cwd` is ours. There is no limit on the sum below the operating system's. */
+const maxCommandLength = 8_192
+const maxArguments = 128
+const maxArgumentLength = 8_192
+const maxCwdLength = 1_024
+
+const schema = z.object({
+  cmd: z
+    .string()
+    .min(1)
+    .max(maxCommandLength)
+    .describe('Executable name or path. No shell parsing.'),
+  args: z
+    .array(z.string().max(maxArgumentLength))
+    .max(maxArguments)
+    .optional()
+    .describe('Arguments, one per entry.'),
+  opts: z
+    .object({
+      cwd: z.string().max(maxCwdLength).optional().describe('Working directory under the root.'),
+    })
+    .optional(),
+})
+
+/**
+ * Creates the tool `bash` with other settings.
+ *
+ * @throws SmithersError `TOOL_COMMAND_FAILED` for a non-zero exit or a signal, with the output's tail in the message;
+ * `TOOL_TIMEOUT`, `TOOL_ABORTED`, `TOOL_SPAWN_FAILED`, `TOOL_PATH_ESCAPE`, `TOOL_NETWORK_DISABLED`,
+ * `TOOL_GIT_REMOTE_DISABLED`, `TOOL_ISOLATION_UNAVAILABLE`
+ */
+export function createBashTool(settings: ToolSettings): DefinedTool<BashInput, string> {
+  return defineTool({
+    name: 'bash',
+    description:
+      'Run an executable with arguments in the sandbox. Nothing is parsed by a shell: for pipes, redirects or several ' +
+      'commands use { cmd: "sh", args: ["-lc", "..."] }. Returns stdout and stderr; a non-zero exit is an error. ' +
+      'Background processes end with the command.',
+    schema,
+    sideEffect: true,
+    idempotent: false,
+    // What a command without a network changes is under the root, visible with `git diff`.
+    effectScope: settings.allowNetwork === true ? 'external' : 'workspace',
+    async execute({ cmd, args, opts }, ctx) {
+      const sandbox = await sandboxFor(ctx, settings)
+      const { maxOutputBytes, timeoutMs } = limitsFor(ctx, settings)
+      const result = await sandbox.run(cmd, args ?? [], {
+        ...(opts?.cwd === undefined ? {} : { cwd: opts.cwd }),
+        maxOutputBytes,
+        timeoutMs,
+        signal: ctx.abortSignal,
+      })
+      if (result.status === 'exited' && result.exitCode === 0) return result.output
+      throw failure(cmd, result)
+    },
+  })
+}
+
+/** Runs an executable with arguments in the sandbox (S0 §bash). */
+export const bash: DefinedTool<BashInput, string> = createBashTool(defaultSettings)
+
+/** The message is all that a model sees, so it holds how the command ended and the end of what it printed. */
+function failure(cmd: string, result: RunResult): SmithersError {
+  const details = {
+    ...result.error?.details,
+    status: result.status,
+    exitCode: result.exitCode,
+    signal: result.signal,
+    durationMs: Math.round(result.durationMs),
+    enforced: result.enforced,
+    ...(result.violations.length === 0 ? {} : { violations: result.violations }),
+  }
+  if (result.error !== undefined) {
+    const { code, message, effect } = result.error
+    return new SmithersError(code, withOutput(message, result), {
+      details,
+      cause: result.error,
+      ...(effect === undefined ? {} : { effect }),
+    })
+  }
+  const ended =
+    result.signal === null ? `exited with code ${result.exitCode}` : `was ended by ${result.signal}`
+  return new SmithersError('TOOL_COMMAND_FAILED', withOutput(`"${cmd}" ${ended}.`, result), {
+    details,
+  })
+}
+
+function withOutput(message: string, { output, status }: RunResult): string {
+  if (status === 'refused' || status === 'spawn-error') return message
+  return output.trim() === '' ? `${message} It printed nothing.` : `${message} Output:\n${output}`
+}

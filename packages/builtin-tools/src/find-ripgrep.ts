@@ -1,0 +1,49 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { SmithersError } from '@smithers/tool-core'
+
+let found: string | undefined
+
+/**
+ * The path of ripgrep: the binary of the package `@vscode/ripgrep`, else `rg` on `PATH`.
+ *
+ * @throws SmithersError `TOOL_GREP_FAILED` when there is neither
+ */
+export async function ripgrepPath(): Promise<string> {
+  found ??= (await packagedRipgrep()) ?? ripgrepOnPath()
+  if (found !== undefined) return found
+  throw new SmithersError(
+    'TOOL_GREP_FAILED',
+    `ripgrep was found neither in the package @vscode/ripgrep (is it installed with its optional dependencies, for ` +
+      `${process.platform}-${process.arch}?) nor as rg on PATH. Install either: npm install @vscode/ripgrep, or your ` +
+      `system's package "ripgrep".`,
+    { effect: 'none' },
+  )
+}
+
+async function packagedRipgrep(): Promise<string | undefined> {
+  try {
+    const { rgPath } = await import('@vscode/ripgrep')
+    return executable(rgPath) ? rgPath : undefined
+  } catch {
+    // The package throws when its binary for this platform is not installed.
+    return undefined
+  }
+}
+
+function ripgrepOnPath(): string | undefined {
+  const name = process.platform === 'win32' ? 'rg.exe' : 'rg'
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, name))
+    .find(executable)
+}
+
+function executable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,52 @@
+import { type DefinedTool, defineTool } from '@smithers/tool-core'
+import { z } from 'zod'
+import { searchWithRipgrep } from './ripgrep.ts'
+import { defaultSettings, type ToolSettings } from './tool-settings.ts'
+
+/** Input of {@link grep}. */
+export interface GrepInput {
+  /** Regular expression in ripgrep's syntax. */
+  readonly pattern: string
+  /** Directory or file to search, from the root. @default '.' */
+  readonly path?: string | undefined
+  /** Search only files that match, such as `*.ts`; `!` excludes. */
+  readonly glob?: string | undefined
+  /** @default false */
+  readonly ignoreCase?: boolean | undefined
+  /** Take `pattern` as plain text. @default false */
+  readonly literal?: boolean | undefined
+  /** Lines shown before and after each match, 0 to 100. @default 0 */
+  readonly context?: number | undefined
+  /** Search hidden files and directories too. @default false */
+  readonly hidden?: boolean | undefined
+}
+
+const schema = z.object({
+  pattern: z.string().min(1).max(8_192).describe('Regular expression to search for.'),
+  path: z.string().min(1).max(4_096).optional().describe('Directory or file. Default: the root.'),
+  glob: z.string().min(1).max(1_024).optional().describe('Only files that match, e.g. "*.ts".'),
+  ignoreCase: z.boolean().optional(),
+  literal: z.boolean().optional().describe('Take the pattern as plain text.'),
+  context: z.int().min(0).max(100).optional().describe('Lines around each match.'),
+  hidden: z.boolean().optional().describe('Search hidden files too.'),
+})
+
+/**
+ * Creates the tool `grep` with other settings.
+ *
+ * @throws SmithersError `TOOL_GREP_FAILED` when ripgrep is missing or refuses the pattern; `TOOL_FILE_NOT_FOUND`,
+ * `TOOL_PATH_ESCAPE`, `TOOL_TIMEOUT`, `TOOL_ABORTED`
+ */
+export function createGrepTool(settings: ToolSettings): DefinedTool<GrepInput, string> {
+  return defineTool({
+    name: 'grep',
+    description:
+      'Search files with ripgrep. Returns matching lines as path:line:text, or an empty string when nothing matches. ' +
+      'Files that .gitignore names are skipped.',
+    schema,
+    execute: (input, ctx) => searchWithRipgrep(input, ctx, settings),
+  })
+}
+
+/** Searches files under the root with ripgrep (S0 §grep). */
+export const grep: DefinedTool<GrepInput, string> = createGrepTool(defaultSettings)

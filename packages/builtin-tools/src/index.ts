@@ -1,0 +1,12 @@
+export {
+  type BuiltinTools,
+  type BuiltinToolsOptions,
+  createBuiltinTools,
+  tools,
+} from './toolkit.ts'
+export { type ReadInput, read } from './read.ts'
+export { type WriteInput, write } from './write.ts'
+export { type EditInput, edit } from './edit.ts'
+export { type GrepInput, grep } from './grep.ts'
+export { type BashInput, bash } from './bash.ts'
+export type { ToolSettings } from './tool-settings.ts'

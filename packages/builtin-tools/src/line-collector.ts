@@ -1,0 +1,88 @@
+/** Keeps whole lines up to a limit in bytes, each without a given beginning. */
+export class LineCollector {
+  readonly #maxBytes: number
+  readonly #prefix: Buffer
+  readonly #lines: Buffer[] = []
+  #bytes = 0
+  #unfinished: Buffer = Buffer.alloc(0)
+  #full = false
+
+  constructor(maxBytes: number, prefix: string) {
+    this.#maxBytes = maxBytes
+    this.#prefix = Buffer.from(prefix)
+  }
+
+  /** False when there was more than fits; nothing after that is kept. */
+  push(bytes: Uint8Array): boolean {
+    if (this.#full) return false
+    let rest = Buffer.concat([this.#unfinished, bytes])
+    for (let end = rest.indexOf(10); end >= 0 && !this.#full; end = rest.indexOf(10)) {
+      this.#add(rest.subarray(0, end + 1))
+      rest = rest.subarray(end + 1)
+    }
+    this.#unfinished = rest
+    // A line that alone is longer than the limit never gets its end.
+    if (rest.length > this.#maxBytes + this.#prefix.length) this.#full = true
+    return !this.#full
+  }
+
+  /** All lines. When they did not fit: the first ones, and a last line that says so. */
+  text(): string {
+    if (!this.#full && this.#unfinished.length > 0) {
+      this.#add(this.#unfinished)
+      this.#unfinished = Buffer.alloc(0)
+    }
+    return this.#full ? this.#shortened() : toText(this.#lines)
+  }
+
+  /** The lines, shortened where needed, and `note` as the last one. */
+  textWithNote(note: string): string {
+    const whole = this.text()
+    const text = `${whole}${whole.endsWith('\n') ? '' : '\n'}${note}`
+    return !this.#full && Buffer.byteLength(text) <= this.#maxBytes ? text : this.#shortened(note)
+  }
+
+  #add(line: Buffer): void {
+    const kept = line.subarray(0, this.#prefix.length).equals(this.#prefix)
+      ? line.subarray(this.#prefix.length)
+      : line
+    if (this.#bytes + kept.length > this.#maxBytes) {
+      this.#full = true
+      this.#unfinished = kept
+      return
+    }
+    this.#lines.push(kept)
+    this.#bytes += kept.length
+  }
+
+  #shortened(note?: string): string {
+    const marker = (shown: number): string =>
+      `[… cut at ${this.#maxBytes} bytes after ${shown} lines; more follow. Narrow the pattern, the path or the glob.]` +
+      (note === undefined ? '' : `\n${note}`)
+    const room = this.#maxBytes - Buffer.byteLength(marker(this.#lines.length))
+    const lines = [...this.#lines]
+    let bytes = this.#bytes
+    while (bytes > room && lines.length > 0) bytes -= lines.pop()!.length
+    if (lines.length > 0 || room <= 0) {
+      return room <= 0
+        ? cutEnd(toText(this.#lines), this.#maxBytes)
+        : toText(lines) + marker(lines.length)
+    }
+    // Not even one line fits: its beginning is worth more than nothing.
+    const first = this.#lines[0] ?? this.#unfinished
+    return `${cutEnd(toText([first]), room - 1).trimEnd()}\n${marker(0)}`
+  }
+}
+
+function toText(lines: readonly Buffer[]): string {
+  return Buffer.concat(lines).toString('utf8')
+}
+
+/** The longest beginning that is whole characters and at most `maxBytes` of UTF-8. */
+function cutEnd(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= maxBytes) return text
+  let end = Math.max(maxBytes, 0)
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end -= 1
+  return bytes.toString('utf8', 0, end)
+}

@@ -1,0 +1,104 @@
+import { statSync } from 'node:fs'
+import {
+  createSandbox,
+  createSandboxFiles,
+  type Sandbox,
+  type SandboxFiles,
+  type SandboxOptions,
+} from '@smithers/sandbox'
+import type { TaskContext } from '@smithers/tool-core'
+import type { ToolSettings } from './tool-settings.ts'
+
+/** The fields of a call's context that decide which sandbox serves it. */
+export type SandboxContext = Pick<TaskContext, 'rootDir' | 'allowNetwork' | 'isolation'>
+
+/**
+ * How many sandboxes stay open: each holds one descriptor of its root. A process that works in more roots at once
+ * reopens them, which costs a fraction of a millisecond.
+ */
+const maxOpen = 32
+
+/** One cache per bundle: settings hold functions (`warn`, a custom policy), which no key could name. */
+const caches = new WeakMap<ToolSettings, SandboxCache>()
+
+interface SandboxCache {
+  readonly files: Map<string, SandboxFiles>
+  readonly sandboxes: Map<string, Promise<Sandbox>>
+}
+
+/** The confined files of a call; opened once per root and bundle. Needs no isolation, so it is synchronous. */
+export function filesFor(context: SandboxContext, settings: ToolSettings): SandboxFiles {
+  const rootDir = settings.rootDir ?? context.rootDir
+  return remember(cacheOf(settings).files, rootKey(rootDir), () =>
+    createSandboxFiles({ rootDir, ...settings.files }),
+  )
+}
+
+/** The sandbox that runs the commands of a call; made once per root, network, isolation and bundle. */
+export function sandboxFor(context: SandboxContext, settings: ToolSettings): Promise<Sandbox> {
+  const { allowNetwork = context.allowNetwork, ...policy } = settings
+  return cachedSandbox(context, settings, { ...policy, network: allowNetwork ? 'host' : 'none' })
+}
+
+/** The sandbox that runs ripgrep: under the same isolation, never with a network, with the program readable. */
+export function searchSandboxFor(
+  context: SandboxContext,
+  settings: ToolSettings,
+  program: string,
+): Promise<Sandbox> {
+  const { allowNetwork: _network, ...policy } = settings
+  return cachedSandbox(context, settings, {
+    ...policy,
+    files: { ...policy.files, read: [...(policy.files?.read ?? []), program] },
+    network: 'none',
+    // A pattern may look like a URL. The program is ours and has no network code.
+    commands: () => null,
+    warn: () => {},
+  })
+}
+
+function cachedSandbox(
+  context: SandboxContext,
+  settings: ToolSettings,
+  options: Omit<SandboxOptions, 'rootDir'>,
+): Promise<Sandbox> {
+  const rootDir = settings.rootDir ?? context.rootDir
+  // The context is typed without the sandbox's words; the sandbox refuses those it does not know.
+  const isolation = settings.isolation ?? (context.isolation as SandboxOptions['isolation'])
+  const { sandboxes } = cacheOf(settings)
+  const key = JSON.stringify([rootKey(rootDir), options.network, options.files?.read, isolation])
+  return remember(sandboxes, key, () => {
+    const sandbox = createSandbox({
+      ...options,
+      rootDir,
+      ...(isolation === undefined ? {} : { isolation }),
+    })
+    // A failure is not remembered: the next call may find the missing program installed.
+    sandbox.catch(() => sandboxes.delete(key))
+    return sandbox
+  })
+}
+
+function cacheOf(settings: ToolSettings): SandboxCache {
+  let cache = caches.get(settings)
+  if (cache === undefined) {
+    cache = { files: new Map(), sandboxes: new Map() }
+    caches.set(settings, cache)
+  }
+  return cache
+}
+
+/** A root that was removed and made again, or a link that now leads elsewhere, is another root. */
+function rootKey(rootDir: string): string {
+  const stats = statSync(rootDir, { throwIfNoEntry: false })
+  return stats === undefined ? rootDir : `${stats.dev}:${stats.ino}:${rootDir}`
+}
+
+/** Looks up or makes, and forgets the one not used for longest when there are too many. */
+function remember<Value>(entries: Map<string, Value>, key: string, make: () => Value): Value {
+  const value = entries.get(key) ?? make()
+  entries.delete(key)
+  entries.set(key, value)
+  if (entries.size > maxOpen) entries.delete(entries.keys().next().value as string)
+  return value
+}

@@ -1,0 +1,35 @@
+import type { CommandLimits, SandboxOptions } from '@smithers/sandbox'
+
+/** What a bundle fixes for its tools; what it leaves out comes from the context of each call. */
+export interface ToolSettings {
+  /** Sandbox root. @default the context's `rootDir` */
+  readonly rootDir?: string
+  /** Limits of commands and of what a tool reads, writes and returns. */
+  readonly limits?: CommandLimits
+  /** How strongly the operating system must confine commands. @default the context's `isolation` */
+  readonly isolation?: SandboxOptions['isolation']
+  /** `false` keeps commands off the network whatever the context says. @default the context's `allowNetwork` */
+  readonly allowNetwork?: boolean
+  /** The static check of a command line while the network is off. @default 'documented' */
+  readonly commands?: SandboxOptions['commands']
+  /** Files: extra readable paths for commands, denied globs, protected names, hard links. */
+  readonly files?: SandboxOptions['files']
+  /** Environment of commands: names to pass on, values to set. */
+  readonly env?: SandboxOptions['env']
+  /** Told once when commands run without an enforced network. @default process.emitWarning */
+  readonly warn?: (message: string) => void
+}
+
+/** Everything from the context of the call. */
+export const defaultSettings: ToolSettings = Object.freeze({})
+
+/** The limits of one call: the bundle's where it has its own, else the context's. */
+export function limitsFor(
+  context: { readonly maxOutputBytes: number; readonly timeoutMs: number },
+  settings: ToolSettings,
+): { readonly maxOutputBytes: number; readonly timeoutMs: number } {
+  return {
+    maxOutputBytes: settings.limits?.maxOutputBytes ?? context.maxOutputBytes,
+    timeoutMs: settings.limits?.timeoutMs ?? context.timeoutMs,
+  }
+}

@@ -1,0 +1,30 @@
+export { createSandbox } from './create-sandbox.ts'
+export type {
+  Explanation,
+  RunEnforcement,
+  RunOptions,
+  RunResult,
+  Sandbox,
+  SandboxAction,
+  SandboxOptions,
+  SandboxReport,
+  Violation,
+} from './sandbox.ts'
+export {
+  createSandboxFiles,
+  type SandboxFiles,
+  type SandboxFilesOptions,
+} from './files/sandbox-files.ts'
+export type { CommandLimits } from './limits.ts'
+export type { CommandCheck, CommandRefusal } from './network/command-policy.ts'
+export type { EnvironmentOptions } from './process/environment.ts'
+export type { CapturedOutput, OutputStream } from './process/output-buffer.ts'
+export type { OutputChunk } from './process/run-command.ts'
+export type {
+  EnforcedProperties,
+  IsolationBackendName,
+  IsolationProperty,
+  IsolationReport,
+  NotEnforced,
+} from './isolation/backend.ts'
+export { SandboxError, type SandboxErrorCode, type SandboxErrorOptions } from './sandbox-error.ts'

@@ -1,0 +1,13 @@
+/** Why a command line is refused before it is run. */
+export interface CommandRefusal {
+  readonly code: 'TOOL_NETWORK_DISABLED' | 'TOOL_GIT_REMOTE_DISABLED'
+  /** The rule, for programs: `executable`, `url`, `git-remote`, … */
+  readonly rule: string
+  /** The token that the rule is about. */
+  readonly token: string
+  /** One sentence: what was refused and why. */
+  readonly reason: string
+}
+
+/** Decides on argv, never on a joined string. `null` lets the command through. */
+export type CommandCheck = (argv: readonly [string, ...string[]]) => CommandRefusal | null

@@ -1,0 +1,38 @@
+import type { CommandCheck, CommandRefusal } from './command-policy.ts'
+import { checkGitCommand } from './git-command.ts'
+
+/** S0's list. */
+const networkExecutables = new Set(['curl', 'wget', 'npm', 'bun', 'pip'])
+
+/**
+ * The check that the documentation of the tools promises (S0 §bash): five executables by basename, any argument that
+ * begins with `http://` or `https://`, and git's subcommands that reach out.
+ *
+ * *Guarantees*: a clear error for the commands that the documents name.
+ * *Does not protect against* a command that reaches out under another name: that is the work of isolation.
+ */
+export const checkDocumentedPolicy: CommandCheck = (argv) => {
+  const [command, ...args] = argv
+  const executable = basename(command)
+  if (networkExecutables.has(executable)) {
+    return refuse('executable', command, `"${executable}" reaches the network`)
+  }
+  const url = argv.find((token) => /^https?:\/\//i.test(token))
+  if (url !== undefined) return refuse('url', url, `the argument "${url}" is a URL`)
+  return executable === 'git' ? checkGitCommand(args) : null
+}
+
+/** The last component of a command's path, without the extension that Windows adds. */
+export function basename(command: string): string {
+  const name = command.slice(command.lastIndexOf('/') + 1)
+  return process.platform === 'win32'
+    ? name
+        .slice(name.lastIndexOf('\\') + 1)
+        .toLowerCase()
+        .replace(/\.(exe|cmd|bat|com)$/, '')
+    : name
+}
+
+function refuse(rule: string, token: string, reason: string): CommandRefusal {
+  return { code: 'TOOL_NETWORK_DISABLED', rule, token, reason }
+}

@@ -1,0 +1,98 @@
+import type { CommandRefusal } from './command-policy.ts'
+
+/** Subcommands that talk to another repository. `remote` does so only in parts; S0 blocks all of it. */
+const remoteSubcommands = new Set([
+  'push',
+  'pull',
+  'fetch',
+  'clone',
+  'remote',
+  'ls-remote',
+  'fetch-pack',
+  'send-pack',
+  'http-fetch',
+  'http-push',
+  'remote-http',
+  'remote-https',
+  'remote-ftp',
+  'remote-ftps',
+  'remote-ext',
+  'daemon',
+  'imap-send',
+  'send-email',
+  'request-pull',
+  'svn',
+  'p4',
+  'cvsimport',
+])
+
+/** Global options that take the next argument as their value. */
+const optionsWithValue = new Set([
+  '-C',
+  '-c',
+  '--git-dir',
+  '--work-tree',
+  '--namespace',
+  '--super-prefix',
+  '--config-env',
+  '--attr-source',
+])
+
+/**
+ * Refuses a git command that reaches another repository. `args` is what follows `git`.
+ *
+ * The *subcommand* decides, found after git's global options, so that `git log --grep=fetch`, `git commit -m "push it"`
+ * and `git stash push` pass.
+ */
+export function checkGitCommand(args: readonly string[]): CommandRefusal | null {
+  const { subcommand, rest, settings } = readGitCommand(args)
+  if (subcommand === undefined) return null
+  const alias = settings.findLast((setting) => setting.key === `alias.${subcommand.toLowerCase()}`)
+  const effective = alias === undefined ? [subcommand, ...rest] : [...words(alias.value), ...rest]
+  if (alias?.value.trim().startsWith('!')) {
+    return refuse(subcommand, `the alias "${subcommand}" runs a shell command`)
+  }
+  const [name = '', ...parameters] = effective
+  if (remoteSubcommands.has(name)) {
+    return refuse(name, `"git ${name}" talks to another repository`)
+  }
+  if (name === 'submodule' && parameters.some((word) => word === 'update' || word === 'add')) {
+    return refuse(name, '"git submodule" fetches from other repositories')
+  }
+  if (name === 'archive' && parameters.some((word) => /^--rem(o(te?)?)?(=|$)/.test(word))) {
+    return refuse(name, '"git archive --remote" talks to another repository')
+  }
+  return null
+}
+
+interface GitCommand {
+  readonly subcommand: string | undefined
+  readonly rest: readonly string[]
+  /** From `-c key=value`; keys in lower case. */
+  readonly settings: readonly { readonly key: string; readonly value: string }[]
+}
+
+function readGitCommand(args: readonly string[]): GitCommand {
+  const settings: { key: string; value: string }[] = []
+  let index = 0
+  for (; index < args.length; index += 1) {
+    const option = args[index]!
+    if (!option.startsWith('-')) break
+    if (option === '-c') {
+      const setting = args[index + 1] ?? ''
+      const equals = setting.indexOf('=')
+      const key = equals < 0 ? setting : setting.slice(0, equals)
+      settings.push({ key: key.toLowerCase(), value: equals < 0 ? '' : setting.slice(equals + 1) })
+    }
+    if (optionsWithValue.has(option)) index += 1
+  }
+  return { subcommand: args[index], rest: args.slice(index + 1), settings }
+}
+
+function words(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '')
+}
+
+function refuse(token: string, reason: string): CommandRefusal {
+  return { code: 'TOOL_GIT_REMOTE_DISABLED', rule: 'git-remote', token, reason }
+}

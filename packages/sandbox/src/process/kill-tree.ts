@@ -1,0 +1,53 @@
+import { findSurvivors, processesStartedSince, type ProcessTree } from './find-survivors.ts'
+
+/** A sweep that still finds processes after this many rounds gives up; each round kills everything it sees. */
+const maxRounds = 50
+const roundMs = 4
+
+/** Nobody starts as many processes as there are numbers (32 768 at the least) in this time. */
+const shortCommandMs = 1000
+
+/**
+ * Kills a command and everything it started: its process group at once, then, round after round, whatever still carries
+ * its session, its parent chain or its marker, until a round finds nothing.
+ *
+ * *Guarantees*: no process of the group survives; a child that called `setsid` or forked twice is found by its parents,
+ * its session or its environment.
+ * *Does not protect against* a process that left the session, lost its parents and cleared its environment: only a
+ * backend with a process namespace does.
+ */
+export async function killTree(tree: ProcessTree): Promise<void> {
+  // Before the group dies: afterwards its children have lost their parent chain.
+  const descendants = findSurvivors(tree, { parentChain: true, onlyLater: false })
+  killGroup(tree.pid)
+  for (const pid of descendants) kill(pid)
+  await sweep(tree, false)
+}
+
+/** After a command has exited by itself: ends what it left behind. Costs one small read when it started nothing. */
+export async function killLeftovers(tree: ProcessTree, durationMs: number): Promise<void> {
+  if (!processesStartedSince(tree.pid)) return
+  await sweep(tree, durationMs < shortCommandMs)
+}
+
+async function sweep(tree: ProcessTree, onlyLater: boolean): Promise<void> {
+  for (let round = 0; round < maxRounds; round += 1) {
+    const survivors = findSurvivors(tree, { parentChain: false, onlyLater })
+    if (survivors.length === 0) return
+    for (const pid of survivors) kill(pid)
+    await new Promise((resolve) => setTimeout(resolve, roundMs))
+  }
+}
+
+/** SIGKILL to a whole process group; on Windows, to the process. */
+export function killGroup(pid: number): void {
+  kill(process.platform === 'win32' ? pid : -pid)
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Gone already (ESRCH), or a set-uid program of another user (EPERM): nothing more can be done from here.
+  }
+}

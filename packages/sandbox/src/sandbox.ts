@@ -1,0 +1,134 @@
+import type { SandboxFiles } from './files/sandbox-files.ts'
+import type {
+  EnforcedProperties,
+  IsolationBackendName,
+  IsolationProperty,
+  IsolationReport,
+} from './isolation/backend.ts'
+import type { CommandLimits } from './limits.ts'
+import type { CommandCheck } from './network/command-policy.ts'
+import type { EnvironmentOptions } from './process/environment.ts'
+import type { CapturedOutput } from './process/output-buffer.ts'
+import type { OutputChunk } from './process/run-command.ts'
+import type { SandboxError } from './sandbox-error.ts'
+
+/** Options of {@link createSandbox}. One policy for the file methods and for every command. */
+export interface SandboxOptions {
+  /** The directory to confine to. Resolved to its real path once. */
+  readonly rootDir: string
+  readonly files?: {
+    /** Absolute paths outside the root that commands may read, besides the system's. @default [] */
+    readonly read?: readonly string[]
+    /** Globs, matched on the path from the root, that nothing may read or change. @default [] */
+    readonly deny?: readonly string[]
+    /** Names that a command may not change because something unconfined trusts them later. @default 'default' */
+    readonly protect?: 'default' | 'none' | readonly string[]
+    /** Writes to a file with more hard links than this are refused. @default 1 */
+    readonly maxLinks?: number
+  }
+  /** What commands may reach. @default 'none' */
+  readonly network?: 'none' | 'host' | { readonly allow: readonly string[] }
+  /** The static check of the command line while the network is off. @default 'documented' */
+  readonly commands?: 'documented' | 'strict' | 'off' | CommandCheck
+  readonly env?: EnvironmentOptions
+  readonly limits?: CommandLimits
+  /**
+   * `'auto'`: the strongest backend that was seen to work here. `'require'`: files, network and kill must be enforced.
+   * `{ require }`: these must be. `'none'`: no isolation by the operating system.
+   *
+   * @default 'auto'
+   */
+  readonly isolation?:
+    | 'auto'
+    | 'require'
+    | 'none'
+    | { readonly require: readonly IsolationProperty[] }
+  /** Told once when commands run without an enforced network. @default process.emitWarning */
+  readonly warn?: (message: string) => void
+}
+
+/** Options of {@link Sandbox.run}. */
+export interface RunOptions extends CommandLimits {
+  /** Working directory, from the root or absolute beneath it. @default '.' */
+  readonly cwd?: string
+  /** More variables for this command; they win over the sandbox's. */
+  readonly env?: Readonly<Record<string, string>>
+  /** What the command reads from standard input. @default nothing */
+  readonly stdin?: string | Uint8Array
+  /** Kills the whole tree when it aborts; a signal that has aborted already starts nothing. */
+  readonly signal?: AbortSignal
+  /** Called with each piece of output; a returned promise holds the stream back until it is settled. */
+  readonly onOutput?: (chunk: OutputChunk) => void | Promise<void>
+}
+
+/** What came of {@link Sandbox.run}. */
+export interface RunResult extends CapturedOutput {
+  /**
+   * `'exited'`: by itself, with any exit code. `'killed'`: by a signal that was not ours, or for its memory.
+   * `'refused'`: by the policy; nothing was started. `'spawn-error'`: it could not be started.
+   */
+  readonly status: 'exited' | 'timeout' | 'aborted' | 'killed' | 'spawn-error' | 'refused'
+  /** `null` when a signal ended it or it was never started. */
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly durationMs: number
+  /** What the operating system enforced for this command. */
+  readonly enforced: RunEnforcement
+  /** Protected names that the command made or changed, and limits that it met. */
+  readonly violations: readonly Violation[]
+  /** Why the status is not `'exited'`: what to throw, or to show. */
+  readonly error?: SandboxError
+}
+
+/** What was enforced for one command. */
+export interface RunEnforcement extends EnforcedProperties {
+  readonly backend: IsolationBackendName
+}
+
+/** Something that a command did and should not have, found afterwards. */
+export interface Violation {
+  readonly rule: 'protected-name' | 'memory'
+  /** From the root, or the limit. */
+  readonly subject: string
+  readonly message: string
+}
+
+/** What {@link Sandbox.explain} answers about. */
+export type SandboxAction =
+  | { readonly type: 'run'; readonly command: string; readonly args?: readonly string[] }
+  | { readonly type: 'read' | 'write'; readonly path: string }
+
+/** Whether an action would be let through, and what decides. */
+export interface Explanation {
+  readonly allowed: boolean
+  /** One sentence for a person. */
+  readonly reason: string
+  /** The code that the action would fail with. */
+  readonly code?: string
+  /** The option of {@link SandboxOptions} that changes the answer. */
+  readonly option?: string
+}
+
+/** What holds for every command and file operation of a sandbox. */
+export interface SandboxReport extends IsolationReport {
+  readonly network: 'none' | 'host'
+}
+
+/** Files and commands confined to one directory. Made by {@link createSandbox}. */
+export interface Sandbox {
+  /** Canonical and absolute. */
+  readonly rootDir: string
+  readonly files: SandboxFiles
+  readonly report: SandboxReport
+  /**
+   * Runs one command, argv only: nothing is parsed by a shell. It does not throw for what the command does or for what
+   * the policy refuses: `status` and `error` say so.
+   *
+   * @throws SandboxError `INVALID_INPUT` when an argument is not a string, holds a NUL, or a limit is out of range
+   */
+  run(command: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>
+  /** Answers, without acting, whether an action would be let through. */
+  explain(action: SandboxAction): Explanation
+  /** Releases the held directory. Commands that are running end by themselves. */
+  close(): void
+}
