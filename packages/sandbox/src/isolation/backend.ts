@@ -74,7 +74,7 @@ export interface WrappedCommand {
   readonly cwd: string
   /**
    * Open descriptors that the child must receive as 3, 4, … in this order. The runner closes its copies after the
-   * spawn, also after a failed one. `childDescriptorSlots` turns them into the tail of `stdio`.
+   * spawn, also after a failed one.
    */
   readonly descriptors: readonly number[]
 }

@@ -1,0 +1,212 @@
+import { existsSync, openSync } from 'node:fs'
+import { normalize } from 'node:path'
+import { SandboxError } from '../sandbox-error.ts'
+import { anonymousFile } from './anonymous-file.ts'
+import type { WrapRequest } from './backend.ts'
+import { closeDescriptors } from './close-descriptors.ts'
+import { type HeldName, holdNames } from './held-names.ts'
+import { isWithin, parentsFirst } from './path-order.ts'
+import type { SystemMounts } from './system-mounts.ts'
+
+/** What {@link bubblewrapArguments} needs to know besides the command. */
+export interface BubblewrapFacts {
+  readonly system: SystemMounts
+  /** Directories of the user's tools outside the system, to mount read-only. */
+  readonly toolchains: readonly string[]
+  readonly systemCallFilter: Uint8Array
+  /** This `bwrap` mounts open descriptors and checks what it mounted; otherwise names are mounted by path. */
+  readonly mountsDescriptors: boolean
+  /** The caller is root: files of `/proc` that belong to root are its own, whatever capabilities it gave up. */
+  readonly isRoot: boolean
+}
+
+/** Options of `bwrap`, and the descriptors that they name, to be handed over from {@link firstDescriptor} on. */
+export interface BubblewrapArguments {
+  readonly options: readonly string[]
+  readonly descriptors: readonly number[]
+}
+
+/** The child's number of the first descriptor; the one before carries the options themselves. */
+export const firstDescriptor = 4
+
+/**
+ * Returns the complete options for one command: an allow-list of mounts in an otherwise empty tree, every namespace,
+ * no capability, the filter, and exactly the wanted environment.
+ *
+ * Guarantees: nothing is created in the root; what is mounted over a protected name is the very file that was there
+ * when this was called, even while another process swaps names (given `mountsDescriptors`).
+ * Does not protect against: a socket inside the root, or in a readable directory, on which a process outside listens.
+ */
+export function bubblewrapArguments(
+  request: WrapRequest,
+  facts: BubblewrapFacts,
+): BubblewrapArguments {
+  const descriptors: number[] = []
+  const hand = (descriptor: number): string =>
+    String(descriptors.push(descriptor) - 1 + firstDescriptor)
+  try {
+    const options = [
+      ...namespaces(request.policy.network),
+      ...['--perms', '0755', '--dir', '/etc'],
+      ...facts.system.arguments,
+      ...facts.system.copies.flatMap((file) => [
+        ...['--perms', '0444'],
+        ...['--file', hand(openSync(file, 'r')), file],
+      ]),
+      ...kernelMounts(facts.isRoot),
+      ...directoryMounts(request, facts),
+      ...guardedNames(request, facts.mountsDescriptors, hand),
+      // The tree that holds the mount points: what is not a mount of its own cannot be written.
+      ...['--remount-ro', '/'],
+      ...['--seccomp', hand(anonymousFile(facts.systemCallFilter))],
+      ...['--chdir', request.cwd],
+      ...Object.entries(request.env).flatMap(([name, value]) => ['--setenv', name, value]),
+    ]
+    refuseNul(options)
+    return { options, descriptors }
+  } catch (error) {
+    closeDescriptors(descriptors)
+    throw error
+  }
+}
+
+/** Options travel with NUL between them: one inside a value would begin an option of its own, a mount of `/` say. */
+function refuseNul(options: readonly string[]): void {
+  const index = options.findIndex((option) => option.includes('\0'))
+  if (index === -1) return
+  throw new SandboxError(
+    'INVALID_INPUT',
+    `A NUL character stands in the working directory, a path or the environment, near ${JSON.stringify(options[index - 1])}. Remove it.`,
+    { effect: 'none' },
+  )
+}
+
+function namespaces(network: 'none' | 'host'): string[] {
+  return [
+    '--unshare-user',
+    '--unshare-pid',
+    ...(network === 'none' ? ['--unshare-net'] : []),
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    '--disable-userns',
+    '--die-with-parent',
+    '--new-session',
+    ...['--cap-drop', 'ALL'],
+    '--clearenv',
+  ]
+}
+
+function kernelMounts(isRoot: boolean): string[] {
+  const readOnly = ['/proc/sys', ...(isRoot ? rootWritable : [])]
+  return [
+    ...['--proc', '/proc'],
+    ...readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...['--dev', '/dev'],
+    ...['--perms', '0755', '--dir', '/var', '--symlink', '/tmp', '/var/tmp'],
+  ]
+}
+
+// Owned by the machine's root and writable by their owner: settings of file systems and power, reboot by key.
+// (bwrap covers /proc/irq and /proc/bus itself.)
+const rootWritable = ['/proc/fs', '/proc/acpi', '/proc/sysrq-trigger'] as const
+
+/** Private directories, what may be read, and the root; each after the directories that contain it. */
+function directoryMounts(request: WrapRequest, facts: BubblewrapFacts): string[] {
+  const { rootDir, policy, env } = request
+  // existsSync also leaves out what this user may not look at: bwrap would give up on it.
+  const wanted = [
+    ...policy.read.map(absoluteDirectory).filter((path) => existsSync(path)),
+    ...facts.toolchains,
+  ]
+  const readable = [...new Set(wanted)].filter(
+    (path) =>
+      !isWithin(path, rootDir) && !facts.system.visible.some((place) => isWithin(path, place)),
+  )
+  const bytes = String(policy.limits.temporaryMb * 1024 * 1024)
+  const hidden = privateDirectories(env).filter(
+    (path) => !isWithin(path, rootDir) && !readable.includes(path) && !reserved(path, facts),
+  )
+  const mounts: (readonly [path: string, options: readonly string[]])[] = [
+    ...hidden.map(
+      (path) =>
+        [
+          path,
+          ['--perms', path === '/tmp' ? '1777' : '0700', '--size', bytes, '--tmpfs', path],
+        ] as const,
+    ),
+    ...readable.map((path) => [path, ['--ro-bind-try', path, path]] as const),
+    [rootDir, ['--bind', rootDir, rootDir]],
+  ]
+  return mounts.toSorted(([a], [b]) => parentsFirst(a, b)).flatMap(([, options]) => options)
+}
+
+function privateDirectories(env: Readonly<Record<string, string>>): string[] {
+  const wanted = ['/tmp', env['HOME'], env['TMPDIR']].filter(
+    (path) => path?.startsWith('/') === true,
+  )
+  const directories = [...new Set((wanted as string[]).map(withoutTrailingSlash))]
+  return directories.filter(
+    (path) => !directories.some((other) => other !== path && isWithin(path, other)),
+  )
+}
+
+/** A HOME of `/` or `/usr` must not hide the system. */
+function reserved(path: string, facts: BubblewrapFacts): boolean {
+  const system = [...facts.system.visible, '/proc', '/dev', '/etc']
+  return system.some((place) => isWithin(place, path) || isWithin(path, place))
+}
+
+function absoluteDirectory(path: string): string {
+  const normal = withoutTrailingSlash(path)
+  if (!normal.startsWith('/') || normal === '/') {
+    throw new SandboxError(
+      'INVALID_INPUT',
+      `files.read contains ${JSON.stringify(path)}. Name absolute directories below "/": the whole disk holds every secret and every service's socket.`,
+      { details: { option: 'files.read', value: path }, effect: 'none' },
+    )
+  }
+  return normal
+}
+
+function withoutTrailingSlash(path: string): string {
+  const normal = normalize(path)
+  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
+}
+
+/**
+ * Mounts over names inside the root. A directory above a protected name becomes a mount point itself: the kernel
+ * refuses to rename or remove those, so the name cannot be carried away together with its directory.
+ */
+function guardedNames(
+  { rootDir, policy }: WrapRequest,
+  mountsDescriptors: boolean,
+  hand: (descriptor: number) => string,
+): string[] {
+  if (policy.protect.length + policy.deny.length === 0) return []
+  const { ancestors, names } = holdNames(rootDir, [...policy.protect, ...policy.deny])
+  const denied = policy.deny.map(withoutTrailingSlash)
+  const place = ({ name }: HeldName): string => `${rootDir === '/' ? '' : rootDir}/${name}`
+  const bind = (held: HeldName, how: '--bind' | '--ro-bind'): string[] => {
+    if (mountsDescriptors) return [`${how}-fd`, hand(held.descriptor), place(held)]
+    // Never handed over unused: a descriptor of the real tree inside the sandbox is a way out of it.
+    closeDescriptors([held.descriptor])
+    return [how, place(held), place(held)]
+  }
+  return [
+    ...ancestors.flatMap((held) => bind(held, '--bind')),
+    ...names.flatMap((held) => {
+      if (!denied.some((name) => isWithin(held.name, name))) return bind(held, '--ro-bind')
+      closeDescriptors([held.descriptor])
+      // What lies in a hidden directory is hidden with it.
+      return denied.includes(held.name) ? hide(place(held), held.kind) : []
+    }),
+  ]
+}
+
+function hide(path: string, kind: HeldName['kind']): string[] {
+  return kind === 'directory'
+    ? ['--perms', '0000', '--tmpfs', path, '--remount-ro', path]
+    : // A device on a mount that allows no devices: opening it says "Permission denied", to root too.
+      ['--ro-bind', '/dev/null', path]
+}

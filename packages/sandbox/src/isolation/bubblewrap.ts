@@ -1,0 +1,184 @@
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants } from 'node:fs'
+import { homedir } from 'node:os'
+import { anonymousFile } from './anonymous-file.ts'
+import type {
+  IsolationBackend,
+  NotEnforced,
+  ProbeVerdict,
+  WrappedCommand,
+  WrapRequest,
+} from './backend.ts'
+import { type BubblewrapFacts, bubblewrapArguments } from './bubblewrap-arguments.ts'
+import { bubblewrapFailure } from './bubblewrap-failure.ts'
+import { runCanary } from './canary.ts'
+import { closeDescriptors } from './close-descriptors.ts'
+import { hasSystemCallFilter, systemCallFilter } from './system-call-filter.ts'
+import { type SystemMounts, systemMounts } from './system-mounts.ts'
+import { toolchainDirectories } from './toolchain-directories.ts'
+
+/**
+ * Returns the backend that runs each command by bubblewrap in namespaces of its own (Linux).
+ *
+ * Guarantees, for root and for ordinary users alike: a command can write the root (but for protected names) and private
+ * temporary directories, and nothing else; it can read those, the system's programs, tools on PATH and what the policy
+ * names; with `network: 'none'` no packet and no connection leaves; it sees no process but its own, and none of its
+ * processes outlives it, also when this process is killed.
+ *
+ * Does not protect against: bugs of the kernel; a service that listens on a socket file inside the root or a readable
+ * directory; use of the machine's time and memory; with `network: 'host'`, abstract unix sockets and all else that is
+ * reachable from here.
+ */
+export function createBubblewrap(): IsolationBackend {
+  const system = memoize((network: 'none' | 'host'): SystemMounts => systemMounts(network))
+  const toolchains = memoize((key: string): string[] => {
+    const [path = '', rootDir = ''] = key.split('\0')
+    return toolchainDirectories({
+      path,
+      home: homedir(),
+      visible: [...system('none').visible, rootDir],
+    })
+  })
+  const program = memoize((_: 'bwrap'): BubblewrapProgram | null => findBubblewrap())
+
+  const wrap = (request: WrapRequest): WrappedCommand => {
+    const found = program('bwrap')
+    if (found === null || !hasSystemCallFilter(process.arch)) {
+      throw new Error('wrap was called on a backend whose probe says that it does not work here')
+    }
+    const facts: BubblewrapFacts = {
+      system: system(request.policy.network),
+      // This process's PATH, not the command's: who chooses a command's environment must not choose what is mounted.
+      toolchains: toolchains(`${process.env['PATH'] ?? ''}\0${request.rootDir}`),
+      systemCallFilter: filterFor(process.arch),
+      mountsDescriptors: found.options.has('--bind-fd'),
+      isRoot: process.geteuid?.() === 0,
+    }
+    const { options, descriptors } = bubblewrapArguments(request, facts)
+    try {
+      // By descriptor, so that no list of processes shows the environment.
+      const list = anonymousFile(Buffer.from(`${options.join('\0')}\0`))
+      return {
+        file: found.path,
+        args: ['--args', '3', '--', ...request.argv],
+        // bwrap runs outside: nothing that its own loader would obey (LD_PRELOAD) comes near it.
+        env: {},
+        cwd: '/',
+        descriptors: [list, ...descriptors],
+      }
+    } catch (error) {
+      closeDescriptors(descriptors)
+      throw error
+    }
+  }
+
+  const probe = async (): Promise<ProbeVerdict> => {
+    const obstacle = obstacleTo(program('bwrap'))
+    if (obstacle !== null) return refusal([obstacle])
+    const findings = await runCanary(wrap).catch((error: Error) => error)
+    if (findings instanceof Error) {
+      const why = `The canary that proves isolation could not be set up: ${findings.message}.`
+      return refusal([
+        { what: 'files', why, fix: 'Make the temporary directory (TMPDIR) writable.' },
+      ])
+    }
+    if (!findings.ran) return refusal([bubblewrapFailure(findings.stderr)])
+    const faults = findings.faults.map((fault) => ({ ...fault, fix: reportFault }))
+    if (!findings.filtered) {
+      const why = 'The system-call filter was not loaded.'
+      faults.push({ what: 'syscalls', why, fix: 'Use a kernel with CONFIG_SECCOMP_FILTER.' })
+    }
+    return faults.length > 0
+      ? refusal(faults)
+      : { usable: true, enforced: allEnforced, notEnforced: [] }
+  }
+
+  return { name: 'bubblewrap', probe, wrap }
+}
+
+const allEnforced = {
+  files: 'enforced',
+  network: 'enforced',
+  kill: 'enforced',
+  syscalls: 'enforced',
+} as const
+
+const reportFault =
+  'This is a fault of the kernel or of this package, not a setting: please report it as SECURITY.md says.'
+
+interface BubblewrapProgram {
+  readonly path: string
+  readonly options: ReadonlySet<string>
+}
+
+// Not PATH: a project may put its own `bwrap` there, and it would run unconfined.
+const places = [
+  '/usr/bin/bwrap',
+  '/usr/local/bin/bwrap',
+  '/bin/bwrap',
+  '/run/current-system/sw/bin/bwrap',
+]
+
+function findBubblewrap(): BubblewrapProgram | null {
+  const path = places.find(isExecutable)
+  if (path === undefined) return null
+  const { stdout } = spawnSync(path, ['--help'], { encoding: 'utf8', env: {}, timeout: 10_000 })
+  return { path, options: new Set(stdout.match(/--[a-z][a-z0-9-]*/g)) }
+}
+
+// The newest of the options without which there is no confinement; it came with 0.8.
+const newestNeededOption = '--disable-userns'
+
+function obstacleTo(program: BubblewrapProgram | null): NotEnforced | null {
+  if (process.platform !== 'linux') {
+    return {
+      what: 'files',
+      why: 'bubblewrap exists on Linux only.',
+      fix: 'Run on Linux, or in a Linux container.',
+    }
+  }
+  if (!hasSystemCallFilter(process.arch)) {
+    const why = `There is no system-call filter for ${process.arch}.`
+    return { what: 'syscalls', why, fix: 'Run on x64 or arm64.' }
+  }
+  if (program === null) {
+    return {
+      what: 'files',
+      why: `bubblewrap is not installed (looked for ${places.join(', ')}).`,
+      fix: 'Install it: `apt-get install bubblewrap`, `dnf install bubblewrap`, `apk add bubblewrap` or `pacman -S bubblewrap`.',
+    }
+  }
+  if (!program.options.has(newestNeededOption)) {
+    const why = `${program.path} has no option ${newestNeededOption}.`
+    return { what: 'files', why, fix: 'Install bubblewrap 0.8 or newer.' }
+  }
+  return null
+}
+
+function refusal(notEnforced: readonly NotEnforced[]): ProbeVerdict {
+  return {
+    usable: false,
+    enforced: { files: 'none', network: 'policy-only', kill: 'best-effort', syscalls: 'none' },
+    notEnforced,
+  }
+}
+
+const filterFor = memoize(systemCallFilter)
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function memoize<Key extends string, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>()
+  return (key) => {
+    if (!known.has(key)) known.set(key, compute(key))
+    // Just set; undefined is a legal value only where Value says so.
+    return known.get(key) as Value
+  }
+}

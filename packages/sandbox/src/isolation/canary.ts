@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { IsolationProperty, WrappedCommand, WrapRequest } from './backend.ts'
+import { canaryProgram, type CanaryReport, type CanaryTraps } from './canary-program.ts'
+import { closeDescriptors } from './close-descriptors.ts'
+
+/** What became of the canary. */
+export interface CanaryFindings {
+  /** It ran to its end and wrote inside the root: only then do the faults that are missing mean anything. */
+  readonly ran: boolean
+  /** What it managed to do, or left behind. */
+  readonly faults: readonly { readonly what: IsolationProperty; readonly why: string }[]
+  /** A system-call filter was active. */
+  readonly filtered: boolean
+  readonly stderr: string
+}
+
+/**
+ * Runs a program under `wrap` that tries to write outside, to read a secret, to connect to a TCP and to unix sockets
+ * which this function listens on, to create a user namespace, to open a system setting for writing, and to leave a
+ * process behind; and says what succeeded. Judged from outside where outside can see it.
+ *
+ * @throws whatever stands in the way of setting the traps
+ */
+export async function runCanary(
+  wrap: (request: WrapRequest) => WrappedCommand,
+): Promise<CanaryFindings> {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'smithers-canary-')))
+  const servers: Server[] = []
+  const reached = new Set<string>()
+  const listen = async (
+    name: string,
+    where: { port: number; host: string } | { path: string },
+  ): Promise<Server> => {
+    const server = createServer((socket) => {
+      reached.add(name)
+      socket.destroy()
+    })
+    servers.push(server)
+    await once(server.listen(where), 'listening')
+    return server
+  }
+  try {
+    const [rootDir, outside] = [join(base, 'root'), join(base, 'outside')]
+    mkdirSync(rootDir)
+    mkdirSync(outside)
+    const secret = join(outside, 'secret')
+    const secretText = `canary ${base}`
+    writeFileSync(secret, secretText)
+    const path = join(outside, 'socket')
+    const abstract = `\0${base}`
+    const tcp = await listen('a TCP port', { port: 0, host: '127.0.0.1' })
+    await listen('a unix socket', { path })
+    if (process.platform === 'linux') await listen('an abstract unix socket', { path: abstract })
+
+    const traps: CanaryTraps = {
+      inside: join(rootDir, 'written'),
+      outside: join(outside, 'written'),
+      secret,
+      // Listening on a port: never a string, never null.
+      port: (tcp.address() as AddressInfo).port,
+      sockets: process.platform === 'linux' ? [path, abstract] : [path],
+    }
+    const outcome = await runConfined(wrap, rootDir, traps)
+    const report = parseReport(outcome.stdout)
+
+    const faults: { what: IsolationProperty; why: string }[] = []
+    const fault = (what: IsolationProperty, why: string): void => void faults.push({ what, why })
+    if (readText(traps.outside) !== null) fault('files', 'A canary wrote a file outside its root.')
+    if (report?.secret === secretText) fault('files', 'A canary read a file beside its root.')
+    for (const name of reached)
+      fault('network', `A canary reached ${name} on which this process listened.`)
+    if (report?.userNamespace === true) fault('syscalls', 'A canary created a user namespace.')
+    if (report?.systemSettings === true)
+      fault('files', 'A canary opened a setting in /proc/sys for writing.')
+    if (!outcome.ended) fault('kill', 'A process that a canary left behind outlived it.')
+    return {
+      ran: report !== null && readText(traps.inside) === 'canary',
+      faults,
+      filtered: report?.seccomp === '2',
+      stderr: outcome.stderr,
+    }
+  } finally {
+    for (const server of servers) server.close()
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+interface CanaryOutcome {
+  readonly stdout: string
+  readonly stderr: string
+  /** Everyone who held the output has ended. */
+  readonly ended: boolean
+}
+
+// The canary takes about 60 ms; a machine on which it takes this long is not one to give a verdict about.
+const canaryTimeoutMs = 20_000
+
+// The process left behind lives for five seconds by itself.
+const survivorPatienceMs = 2_000
+
+async function runConfined(
+  wrap: (request: WrapRequest) => WrappedCommand,
+  rootDir: string,
+  traps: CanaryTraps,
+): Promise<CanaryOutcome> {
+  const node = realpathSync(process.execPath)
+  const wrapped = wrap({
+    argv: [node, '-e', canaryProgram, JSON.stringify(traps)],
+    cwd: rootDir,
+    rootDir,
+    policy: {
+      network: 'none',
+      read: [dirname(node)],
+      protect: [],
+      deny: [],
+      limits: { temporaryMb: 16 },
+    },
+    // Electron runs as Node only when told to.
+    env: { PATH: '/usr/bin:/bin', HOME: homedir(), ELECTRON_RUN_AS_NODE: '1' },
+  })
+  const output = { stdout: '', stderr: '' }
+  let ended: Promise<boolean>
+  try {
+    const child = spawn(wrapped.file, wrapped.args, {
+      cwd: wrapped.cwd,
+      env: wrapped.env,
+      stdio: ['ignore', 'pipe', 'pipe', ...wrapped.descriptors],
+      timeout: canaryTimeoutMs,
+      killSignal: 'SIGKILL',
+    })
+    for (const name of ['stdout', 'stderr'] as const) {
+      // Piped, so present; 'stdio' with a spread widens the type.
+      child[name]?.setEncoding('utf8').on('data', (chunk: string) => (output[name] += chunk))
+    }
+    const closed = once(child, 'close').then(() => true)
+    ended = once(child, 'exit').then(() =>
+      Promise.race([closed, delay(survivorPatienceMs, false, { ref: false })]),
+    )
+  } finally {
+    closeDescriptors(wrapped.descriptors)
+  }
+  const allEnded = await ended.catch((error: Error) => {
+    output.stderr += error.message
+    return true
+  })
+  return { ...output, ended: allEnded }
+}
+
+function parseReport(stdout: string): CanaryReport | null {
+  try {
+    // Written by our own program; a forged one can only make the verdict worse, since the effects are judged beside it.
+    return JSON.parse(stdout.trim()) as CanaryReport
+  } catch {
+    return null
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,126 @@
+import {
+  auditArchitecture,
+  type FilterArchitecture,
+  inspectedSystemCalls,
+  refusedSystemCalls,
+  type SystemCallNumbers,
+} from './system-call-table.ts'
+
+/**
+ * Returns the seccomp filter for one architecture: a classic BPF program as the kernel loads it (8 bytes an
+ * instruction, little-endian), for `bwrap --seccomp`.
+ *
+ * Guarantees, whatever the user and its capabilities: no tracing, keyrings, bpf, perf, userfaultfd or io_uring; no
+ * mounts; no new namespaces by `clone`, `unshare` or `setns`; sockets only of the families unix, inet, inet6 and netlink;
+ * no keystrokes pushed into a terminal; no call of a foreign architecture, whose numbers these rules would misread.
+ *
+ * Does not protect against: what an allowed call does. Which addresses a socket can reach is the network namespace's
+ * part, which files exist is the mount namespace's.
+ */
+export function systemCallFilter(architecture: FilterArchitecture): Uint8Array {
+  const number = (numbers: SystemCallNumbers): number | null =>
+    numbers[architecture === 'x64' ? 0 : 1]
+  const { clone, clone3, unshare, socket, socketpair, ioctl } = inspectedSystemCalls
+
+  return encode([
+    load(field.architecture),
+    unless(auditArchitecture[architecture], verdict.kill),
+    load(field.number),
+    // x32 shares the architecture of x64 and numbers its calls from here.
+    ...(architecture === 'x64' ? [ifAtLeast(0x4000_0000, verdict.unknownCall)] : []),
+    ...Object.values(refusedSystemCalls)
+      .flatMap((group): SystemCallNumbers[] => Object.values(group))
+      .map(number)
+      .filter((call) => call !== null)
+      .map((call) => ifEqual(call, verdict.refuse)),
+    // Its flags sit behind a pointer, unreadable here; C libraries fall back to clone on ENOSYS alone.
+    ifEqual(number(clone3), verdict.unknownCall),
+    whenCall(number(clone), [
+      load(field.argument0),
+      ifAnyBit(newNamespaceFlags, verdict.refuse),
+      stop(verdict.allow),
+    ]),
+    whenCall(number(unshare), [
+      load(field.argument0),
+      // CLONE_NEWTIME: in clone these bits are the exit signal.
+      ifAnyBit(newNamespaceFlags | 0x80, verdict.refuse),
+      stop(verdict.allow),
+    ]),
+    whenCall(number(socket), allowedFamilies()),
+    whenCall(number(socketpair), allowedFamilies()),
+    whenCall(number(ioctl), [
+      load(field.argument1),
+      ...refusedTerminalRequests.map((request) => ifEqual(request, verdict.refuse)),
+      stop(verdict.allow),
+    ]),
+    stop(verdict.allow),
+  ])
+}
+
+/** True for an architecture that {@link systemCallFilter} has numbers for. */
+export function hasSystemCallFilter(architecture: string): architecture is FilterArchitecture {
+  return Object.hasOwn(auditArchitecture, architecture)
+}
+
+const EPERM = 1
+const ENOSYS = 38
+const EAFNOSUPPORT = 97
+
+// SECCOMP_RET_*: the high half is the action, the low half the errno.
+const verdict = {
+  allow: 0x7fff_0000,
+  kill: 0x8000_0000,
+  refuse: 0x0005_0000 | EPERM,
+  unknownCall: 0x0005_0000 | ENOSYS,
+  unknownFamily: 0x0005_0000 | EAFNOSUPPORT,
+} as const
+
+// Offsets into struct seccomp_data. Arguments are 64 bits wide; the kernel itself reads the low half of these ones.
+const field = { number: 0, architecture: 4, argument0: 16, argument1: 24 } as const
+
+// CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
+const newNamespaceFlags = 0x7e02_0000
+
+// AF_UNIX, AF_INET, AF_INET6, AF_NETLINK (which getifaddrs needs). All others (vsock reaches the hypervisor, packet and
+// alg the kernel's parsers) say what a kernel without them says.
+const socketFamilies = [1, 2, 10, 16] as const
+
+// TIOCSTI types into the terminal, TIOCLINUX pastes into the console: both run commands outside.
+const refusedTerminalRequests = [0x5412, 0x541c] as const
+
+/** `[code, jump if true, jump if false, constant]` of struct sock_filter. */
+type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, constant: number]
+type Block = readonly Instruction[]
+
+const load = (offset: number): Block => [[0x20, 0, 0, offset]]
+const stop = (result: number): Block => [[0x06, 0, 0, result]]
+const ifEqual = (value: number | null, result: number): Block =>
+  value === null ? [] : [[0x15, 0, 1, value], ...stop(result)]
+const unless = (value: number, result: number): Block => [[0x15, 1, 0, value], ...stop(result)]
+const ifAtLeast = (value: number, result: number): Block => [[0x35, 0, 1, value], ...stop(result)]
+const ifAnyBit = (mask: number, result: number): Block => [[0x45, 0, 1, mask], ...stop(result)]
+
+function whenCall(call: number | null, blocks: readonly Block[]): Block {
+  const body = blocks.flat()
+  return call === null ? [] : [[0x15, 0, body.length, call], ...body]
+}
+
+function allowedFamilies(): Block[] {
+  return [
+    load(field.argument0),
+    ...socketFamilies.map((family) => ifEqual(family, verdict.allow)),
+    stop(verdict.unknownFamily),
+  ]
+}
+
+function encode(blocks: readonly Block[]): Uint8Array {
+  const instructions = blocks.flat()
+  const view = new DataView(new ArrayBuffer(instructions.length * 8))
+  for (const [index, [code, jumpTrue, jumpFalse, constant]] of instructions.entries()) {
+    view.setUint16(index * 8, code, true)
+    view.setUint8(index * 8 + 2, jumpTrue)
+    view.setUint8(index * 8 + 3, jumpFalse)
+    view.setUint32(index * 8 + 4, constant, true)
+  }
+  return new Uint8Array(view.buffer)
+}
