@@ -1,0 +1,164 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync,
+  linkSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  write,
+  writeSync,
+} from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { systemCode } from './file-error.ts'
+import { fileLimits } from './file-limits.ts'
+import type { HeldDirectory } from './held-directory.ts'
+
+const writeAsync = promisify(write)
+const fsyncAsync = promisify(fsync)
+const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = constants
+
+/**
+ * A new version of a file on its way: a temporary file in the directory of the target, which takes its name in one step.
+ * Whatever moment the process dies at, the name stands for the old file or the new one. A process that is killed leaves
+ * the temporary file behind (`.smithers-….tmp`).
+ */
+export interface PendingFile {
+  /** Appends, on the calling thread. */
+  writeNow(bytes: Uint8Array): void
+  /** Appends, in the thread pool. */
+  write(bytes: Uint8Array): Promise<void>
+  /** Waits until the bytes are on the disk, so that the name never stands for less after a power failure. */
+  flush(): Promise<void>
+  /** Gives the file its name; the pending file is used up. */
+  commit(name: string): void
+  /** Gives the file a name that must not exist yet; EEXIST when it does. */
+  commitNew(name: string): void
+  /** Removes the temporary file unless it was committed. Call it always. */
+  dispose(): void
+}
+
+/** Begins a new version of what `replaced` describes, with its mode and owner, or of a new file. */
+export function beginFile(
+  directory: HeldDirectory,
+  replaced: BigIntStats | undefined,
+): PendingFile {
+  directory.recheck()
+  const { fd, name: temporaryName } = openTemporary(
+    directory,
+    replaced === undefined ? 0o666 : 0o600,
+  )
+  let isOpen = true
+  let exists = true
+
+  function close(): void {
+    if (isOpen) {
+      isOpen = false
+      closeSync(fd)
+    }
+  }
+
+  function dispose(): void {
+    close()
+    if (!exists) return
+    exists = false
+    try {
+      unlinkSync(directory.at(temporaryName))
+    } catch {
+      // Somebody has removed or replaced it; the failure that led here is the one to report.
+    }
+  }
+
+  try {
+    if (replaced !== undefined) keepOwnerAndMode(fd, replaced)
+  } catch (error) {
+    dispose()
+    throw error
+  }
+
+  return {
+    writeNow(bytes) {
+      for (let offset = 0; offset < bytes.length;) {
+        offset += writeSync(fd, bytes, offset, bytes.length - offset, null)
+      }
+    },
+    async write(bytes) {
+      for (let offset = 0; offset < bytes.length;) {
+        const length = Math.min(fileLimits.chunkBytes, bytes.length - offset)
+        const { bytesWritten } = await writeAsync(fd, bytes, offset, length, null)
+        offset += bytesWritten
+      }
+    },
+    flush: () => fsyncAsync(fd),
+    commit(name) {
+      close()
+      directory.recheck()
+      renameSync(directory.at(temporaryName), directory.at(name))
+      exists = false
+      directory.recheck()
+    },
+    commitNew(name) {
+      close()
+      directory.recheck()
+      // Unlike rename, a link never replaces what stands there.
+      linkSync(directory.at(temporaryName), directory.at(name))
+      directory.recheck()
+      dispose()
+    },
+    dispose,
+  }
+}
+
+function openTemporary(directory: HeldDirectory, mode: number): { fd: number; name: string } {
+  for (let tries = 1; ; tries += 1) {
+    const name = temporaryName()
+    try {
+      return {
+        name,
+        fd: openSync(directory.at(name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode),
+      }
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST' || tries === fileLimits.maxTemporaryNames) throw error
+    }
+  }
+}
+
+// Random so that nobody can wait for the name; the counter makes it unique in this process at no cost.
+const nameOfProcess = randomBytes(9).toString('base64url')
+let counter = 0
+
+function temporaryName(): string {
+  counter += 1
+  return `.smithers-${nameOfProcess}-${counter.toString(36)}.tmp`
+}
+
+function keepOwnerAndMode(fd: number, replaced: BigIntStats): void {
+  const created = fstatSync(fd, { bigint: true })
+  if (created.uid !== replaced.uid || created.gid !== replaced.gid) {
+    try {
+      fchownSync(fd, Number(replaced.uid), Number(replaced.gid))
+    } catch (error) {
+      // Only the superuser can give files away. The file then belongs to who wrote it, as with any editor.
+      if (systemCode(error) !== 'EPERM') throw error
+    }
+  }
+  // Set-uid and set-gid go, as the kernel drops them on a write: they vouched for the old contents.
+  fchmodSync(fd, Number(replaced.mode & 0o777n))
+}
+
+/**
+ * Throws when the file could not be written in place. Replacing needs only the directory's permission, so a file that
+ * somebody made read-only would otherwise be changed.
+ */
+export function checkWritable(path: string, stat: BigIntStats): void {
+  const user = process.geteuid?.()
+  if (user === 0) return
+  if (user !== undefined && stat.uid === BigInt(user) && (stat.mode & 0o200n) !== 0n) return
+  accessSync(path, constants.W_OK)
+}

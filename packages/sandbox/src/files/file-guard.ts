@@ -1,0 +1,137 @@
+import { realpathSync, statfsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { SandboxError } from '../sandbox-error.ts'
+import { canHoldDescriptors, openBeneathTree } from './beneath-tree.ts'
+import { openCheckedTree } from './checked-tree.ts'
+import { toFileError } from './file-error.ts'
+import type { DirectoryTree, GuardKind } from './held-directory.ts'
+import { createPathPolicy, foldPath, foldsCase } from './path-policy.ts'
+import type { PathPolicy } from './path-policy.ts'
+import { directoryComponents } from './path-text.ts'
+import type { PathSyntax } from './path-text.ts'
+import { createTurnBudget } from './turn-budget.ts'
+import { walkPath } from './walk-path.ts'
+import type { Place, WalkOptions } from './walk-path.ts'
+
+/** Everything that an operation on files needs to stay inside its root. */
+export interface FileGuard {
+  readonly tree: DirectoryTree
+  readonly policy: PathPolicy
+  /** Canonical and absolute. */
+  readonly rootDir: string
+  walk(path: string, options: WalkOptions): Place
+  /**
+   * Runs an operation when the event loop has time for it. System errors come out with a stable code and with the path
+   * that was asked for.
+   */
+  run<T>(path: string, work: () => T | Promise<T>): Promise<T>
+  /** The lock of the file at a place: the same for every path that leads there. */
+  lockKey(place: Place): string
+  /** Whether `rootDir` still names the directory that is held. */
+  isCurrent(): boolean
+  close(): void
+}
+
+export interface FileGuardOptions {
+  readonly rootDir: string
+  readonly deny: readonly string[]
+  readonly protectedNames: readonly string[]
+  readonly maxLinks: number
+  readonly guard: 'auto' | GuardKind
+}
+
+/** Opens the root and holds it. */
+export function openFileGuard(options: FileGuardOptions): FileGuard {
+  const rootDir = canonicalDirectory(options.rootDir)
+  const tree = openTree(rootDir, options.guard)
+  const windows = process.platform === 'win32'
+  const syntax: PathSyntax = {
+    windows,
+    rootSpellings: [rootDir, resolve(options.rootDir)].map((path) =>
+      directoryComponents(path, { windows }),
+    ),
+  }
+  const names = {
+    foldCase: foldsCase(process.platform, statfsSync(rootDir).type),
+    normalizeUnicode: process.platform === 'darwin',
+  }
+  const policy = createPathPolicy({ ...options, ...names })
+  const budget = createTurnBudget()
+  const identity = tree.root.identity()
+  let isClosed = false
+
+  return {
+    tree,
+    policy,
+    rootDir,
+    walk(path, walkOptions) {
+      // Loose callers pass what a model sent.
+      if (typeof path !== 'string')
+        throw new SandboxError('INVALID_INPUT', `path must be a string, got ${typeof path}.`)
+      if (isClosed) throw new SandboxError('INVALID_INPUT', 'These files have been closed.')
+      return walkPath(tree, syntax, path, walkOptions)
+    },
+    async run(path, work) {
+      for (let wait = budget.wait(); wait !== undefined; wait = budget.wait()) await wait
+      const startedAt = performance.now()
+      let result
+      try {
+        result = work()
+      } catch (error) {
+        throw toFileError(error, path)
+      } finally {
+        budget.spend(startedAt)
+      }
+      if (!(result instanceof Promise)) return result
+      try {
+        return await result
+      } catch (error) {
+        throw toFileError(error, path)
+      }
+    },
+    lockKey: ({ directory, name }) => `${directory.identity()}:${foldPath(name ?? '', names)}`,
+    isCurrent() {
+      const stat = isClosed ? undefined : statSync(rootDir, { bigint: true, throwIfNoEntry: false })
+      return stat !== undefined && `${stat.dev}:${stat.ino}` === identity
+    },
+    close() {
+      if (isClosed) return
+      isClosed = true
+      tree.root.close()
+    },
+  }
+}
+
+function canonicalDirectory(rootDir: string): string {
+  if (typeof rootDir !== 'string' || rootDir === '' || rootDir.includes('\0')) {
+    throw new SandboxError(
+      'INVALID_INPUT',
+      `rootDir must be the path of a directory, got ${JSON.stringify(rootDir)}.`,
+    )
+  }
+  let canonical: string
+  try {
+    canonical = realpathSync.native(rootDir)
+  } catch (error) {
+    throw new SandboxError(
+      'INVALID_INPUT',
+      `rootDir ${JSON.stringify(rootDir)} does not exist. Create it first.`,
+      {
+        cause: error,
+      },
+    )
+  }
+  if (statSync(canonical).isDirectory()) return canonical
+  throw new SandboxError('INVALID_INPUT', `rootDir ${JSON.stringify(rootDir)} is not a directory.`)
+}
+
+function openTree(rootDir: string, wanted: 'auto' | GuardKind): DirectoryTree {
+  if (wanted !== 'checked' && canHoldDescriptors()) return openBeneathTree(rootDir)
+  if (wanted !== 'beneath') return openCheckedTree(rootDir)
+  throw new SandboxError(
+    'TOOL_ISOLATION_UNAVAILABLE',
+    'A guard that cannot be raced needs Linux with /proc mounted. Mount /proc, or accept guard: "checked".',
+    { details: { missing: 'files' }, effect: 'none' },
+  )
+}

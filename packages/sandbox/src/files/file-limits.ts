@@ -1,0 +1,35 @@
+/** Every limit of the file guard, with its reason. */
+export const fileLimits = Object.freeze({
+  /** Symbolic links expanded in one path: the number at which Linux itself gives up. */
+  maxLinksInPath: 40,
+  /** Bytes of a path: PATH_MAX of Linux, so nothing that the kernel would take is refused. */
+  maxPathBytes: 4096,
+  /** Bytes of one name: NAME_MAX of every common file system. */
+  maxNameBytes: 255,
+  /** How often one path may meet a component that changed its kind while it was looked at, before giving up. */
+  maxChangesInPath: 4096,
+  /** Walks of one path on a platform that can only notice an exchange and start over. */
+  maxWalks: 16,
+  /**
+   * Up to this many bytes are read and written by system calls on the calling thread: out of the page cache that costs
+   * less than handing the work to the thread pool. Above it the pool takes over, so that one call cannot hold up the
+   * event loop for longer than a quarter of a millisecond of copying.
+   */
+  maxSynchronousBytes: 256 * 1024,
+  /** Bytes moved at once on the asynchronous path. */
+  chunkBytes: 1024 * 1024,
+  /** Bytes that `read` returns unless told otherwise: what fits in memory without surprise. */
+  defaultMaxReadBytes: 64 * 1024 * 1024,
+  /** Synchronous work in one turn of the event loop before further calls wait for the next turn. */
+  maxTurnMs: 8,
+  /** Calls that may hold descriptors across turns at once; the others wait with none. */
+  maxHeldCalls: 64,
+  /** Directories that removing or walking a tree holds open at once. */
+  maxHeldDepth: 128,
+  /** Looks at the top of a tree being removed, before others who keep creating entries there win. */
+  maxRemoveRounds: 10_000,
+  /** Entries that are looked at to find a denied one below a directory that is to be moved or removed. */
+  maxPolicyScan: 200_000,
+  /** Tries to find an unused temporary name. */
+  maxTemporaryNames: 16,
+})

@@ -1,0 +1,139 @@
+import { closeSync, constants, ftruncateSync, openSync } from 'node:fs'
+import { retryExchanged } from './checked-tree.ts'
+import { fileNotFound, pathInvalid, systemCode } from './file-error.ts'
+import type { FileGuard } from './file-guard.ts'
+import { fileLimits } from './file-limits.ts'
+import { isSmall, readLargeFile, readSmallFile, regularFile } from './read-file.ts'
+import type { Semaphore } from './semaphore.ts'
+import type { Place } from './walk-path.ts'
+
+/** How {@link SandboxFiles.open} opens. */
+export interface OpenOptions {
+  /** `'write'` and `'append'` write in place: a crash can leave half of it. @default 'read' */
+  readonly access?: 'read' | 'write' | 'append' | 'read-write'
+  /** Creates the file when nothing is there; `'exclusive'` refuses when something is. @default false */
+  readonly create?: boolean | 'exclusive'
+  /** Empties the file, after it has passed every check. @default false */
+  readonly truncate?: boolean
+}
+
+/** An open regular file inside the root. Use `fd` with `node:fs`, then close. */
+export interface SandboxFile {
+  readonly fd: number
+  /** Where the path led: relative to the root, every link resolved. */
+  readonly relativePath: string
+  /** Size when it was opened. */
+  readonly sizeBytes: number
+  close(): void
+  [Symbol.dispose](): void
+}
+
+/** Reads a regular file: a small one at once, a large one through the thread pool. */
+export function readBytes(
+  guard: FileGuard,
+  held: Semaphore,
+  path: string,
+  maxBytes: number,
+): Promise<Buffer> {
+  return guard.run(path, () => {
+    const found = retryExchanged(() => {
+      const place = guard.walk(path, { lastLink: 'follow', hold: 'entry' })
+      try {
+        guard.policy.check(place.relativePath, 'read')
+        const entry = regularFile(place, path)
+        if (isSmall(entry.stat.size)) return readSmallFile(entry, path, maxBytes)
+        return entry.stat.size > BigInt(maxBytes) ? readSmallFile(entry, path, maxBytes) : undefined
+      } finally {
+        place.close()
+      }
+    })
+    return found ?? readLarge(guard, held, path, maxBytes)
+  })
+}
+
+/** Walks again, with a turn among those that hold descriptors for longer. */
+async function readLarge(
+  guard: FileGuard,
+  held: Semaphore,
+  path: string,
+  maxBytes: number,
+): Promise<Buffer> {
+  await held.enter()
+  try {
+    const place = guard.walk(path, { lastLink: 'follow', hold: 'entry' })
+    try {
+      guard.policy.check(place.relativePath, 'read')
+      return await readLargeFile(regularFile(place, path), path, maxBytes)
+    } finally {
+      place.close()
+    }
+  } finally {
+    held.leave()
+  }
+}
+
+/** Opens a regular file, checking it before anything is done to it. */
+export function openFile(guard: FileGuard, path: string, options: OpenOptions): SandboxFile {
+  const { access = 'read', create = false, truncate = false } = options
+  for (let tries = 1; ; tries += 1) {
+    const place = retryExchanged(() => guard.walk(path, { lastLink: 'follow', hold: 'entry' }))
+    try {
+      guard.policy.check(
+        place.relativePath,
+        access === 'read' && create === false ? 'read' : 'change',
+      )
+      if (place.entry !== undefined) {
+        if (create === 'exclusive') throw pathInvalid(path, 'exists already.')
+        return openExisting(guard, place, path, access, truncate)
+      }
+      if (create === false || place.name === undefined) throw fileNotFound(path)
+      const flags =
+        accessFlags[access] | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
+      place.directory.recheck()
+      const fd = openSync(place.directory.at(place.name), flags, 0o666)
+      return sandboxFile(fd, place.relativePath, 0)
+    } catch (error) {
+      // Somebody created it between the look and the opening: then it exists, and is looked at again.
+      if (systemCode(error) !== 'EEXIST' || create === 'exclusive' || tries === fileLimits.maxWalks)
+        throw error
+    } finally {
+      place.close()
+    }
+  }
+}
+
+const accessFlags = {
+  read: constants.O_RDONLY,
+  write: constants.O_WRONLY,
+  append: constants.O_WRONLY | constants.O_APPEND,
+  'read-write': constants.O_RDWR,
+} as const
+
+function openExisting(
+  guard: FileGuard,
+  place: Place,
+  path: string,
+  access: NonNullable<OpenOptions['access']>,
+  truncate: boolean,
+): SandboxFile {
+  const entry = regularFile(place, path)
+  if (access !== 'read') guard.policy.checkLinks(place.relativePath, entry.stat)
+  const fd = entry.open(accessFlags[access])
+  try {
+    if (truncate) ftruncateSync(fd)
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+  return sandboxFile(fd, place.relativePath, truncate ? 0 : Number(entry.stat.size))
+}
+
+function sandboxFile(fd: number, relativePath: string, sizeBytes: number): SandboxFile {
+  let isOpen = true
+  const close = () => {
+    if (!isOpen) return
+    isOpen = false
+    closeSync(fd)
+  }
+  return { fd, relativePath, sizeBytes, close, [Symbol.dispose]: close }
+}

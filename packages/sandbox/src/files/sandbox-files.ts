@@ -1,0 +1,223 @@
+import { SandboxError } from '../sandbox-error.ts'
+import type { DirectoryEntry } from './directory-entries.ts'
+import { fileNotFound, toFileError } from './file-error.ts'
+import { openFileGuard } from './file-guard.ts'
+import { fileLimits } from './file-limits.ts'
+import { openFile, readBytes } from './file-reading.ts'
+import type { OpenOptions, SandboxFile } from './file-reading.ts'
+import { updateContent, writeContent } from './file-writing.ts'
+import type { WriteContent, WriteDurability } from './file-writing.ts'
+import type { GuardKind } from './held-directory.ts'
+import { resolveProtectedNames } from './protected-names.ts'
+import { createSemaphore } from './semaphore.ts'
+import { decodeText } from './text-encoding.ts'
+import { changeMode, makeDirectory, removeEntry, renameEntry } from './tree-changes.ts'
+import { listDirectory, openDirectory, statPath, walkDirectory } from './tree-looking.ts'
+import type { FileStat, OpenDirectory } from './tree-looking.ts'
+
+/** Options of {@link createSandboxFiles}. */
+export interface SandboxFilesOptions {
+  /** The directory to confine to. Links in it are resolved once, now. */
+  readonly rootDir: string
+  /**
+   * Globs of paths that no operation touches or shows, matched on the path relative to the root after links are
+   * resolved; a denied directory denies what is in it. @default []
+   */
+  readonly deny?: readonly string[]
+  /**
+   * Names that can be read but not changed, since programs outside trust them: git hooks, shell start-up files, CI
+   * definitions. Relative to the root. @default 'default'
+   */
+  readonly protect?: 'default' | readonly string[]
+  /** A file with more hard links is not changed, since one may be outside; reading is not limited. @default 1 */
+  readonly maxLinks?: number
+  /** When a write counts as done. @default 'fsync' */
+  readonly durability?: WriteDurability
+  /** `'beneath'` refuses to work where the guard can be raced. @default 'auto' */
+  readonly guard?: 'auto' | GuardKind
+}
+
+/**
+ * Files confined to one directory. Paths are relative to it, or absolute and spelled under it.
+ *
+ * Every method rejects with a `SandboxError`: `TOOL_PATH_ESCAPE` (leads out), `TOOL_PATH_INVALID` (no usable path),
+ * `TOOL_PATH_DENIED` (a rule forbids it), `TOOL_FILE_NOT_FOUND`, `TOOL_NOT_A_FILE` (pipe, device, directory),
+ * `TOOL_FILE_FAILED` (the system refused; `details.errno` says why), `INVALID_INPUT`.
+ */
+export interface SandboxFiles {
+  /** The root, canonical and absolute. */
+  readonly rootDir: string
+  /** `'beneath'`: cannot be raced (Linux). `'checked'`: checked before and after, which a concurrent attacker can race. */
+  readonly guard: GuardKind
+  /** The bytes of a file. More than `maxBytes` (64 MiB by default) is `TOOL_FILE_TOO_LARGE`. */
+  read(path: string, options?: { readonly maxBytes?: number }): Promise<Buffer>
+  /** The text of a UTF-8 file, without a byte order mark; anything else is `TOOL_FILE_NOT_TEXT`. */
+  readText(path: string, options?: { readonly maxBytes?: number }): Promise<string>
+  /**
+   * Writes a whole file in one step, creating directories above it: whenever the process dies, the old file or the new
+   * one is there. Keeps the mode of a file it replaces. `create` refuses when something is there.
+   */
+  write(
+    path: string,
+    content: WriteContent,
+    options?: { readonly durability?: WriteDurability; readonly create?: boolean },
+  ): Promise<void>
+  /**
+   * Reads, changes and replaces a file as one step. Updates of one file in this process wait for each other; a change by
+   * somebody else meanwhile is `TOOL_FILE_CHANGED`. `change` returns the new contents, or undefined to change nothing.
+   */
+  update(
+    path: string,
+    change: (bytes: Buffer) => string | Uint8Array | undefined,
+    options?: { readonly maxBytes?: number; readonly durability?: WriteDurability },
+  ): Promise<void>
+  /** Opens a regular file for use with `node:fs`. */
+  open(path: string, options?: OpenOptions): Promise<SandboxFile>
+  /** Creates a directory and those above it. */
+  mkdir(path: string): Promise<void>
+  /** Renames a file, link or directory; a file of the new name is replaced. */
+  rename(from: string, to: string): Promise<void>
+  /** Removes a file, a link (not its target) or a directory; false when nothing was there. */
+  remove(path: string, options?: { readonly recursive?: boolean }): Promise<boolean>
+  /** Sets permission bits. */
+  chmod(path: string, mode: number): Promise<void>
+  /** The entries of a directory, by name. */
+  list(path?: string): Promise<DirectoryEntry[]>
+  /** Every entry below a directory, parents first. Links are listed, not followed. */
+  walk(path?: string): AsyncGenerator<DirectoryEntry, void, void>
+  /** What stands at a path. `followLink: false` describes a link itself. */
+  stat(path: string, options?: { readonly followLink?: boolean }): Promise<FileStat>
+  /** Whether something stands at a path, links followed. */
+  exists(path: string): Promise<boolean>
+  /** Holds a directory, to start a process in. */
+  openDirectory(path?: string): OpenDirectory
+  /** False once `rootDir` names another directory than the one that is held, or none. */
+  isCurrent(): boolean
+  /** Releases the root. */
+  close(): void
+}
+
+/**
+ * Opens a directory as the root of confined file operations. On Linux no operation ever acts on anything outside it, even
+ * while another process renames directories and links as fast as it can.
+ *
+ * @throws `INVALID_INPUT` when the root is not a directory.
+ * @throws `TOOL_ISOLATION_UNAVAILABLE` for `guard: 'beneath'` where that is impossible.
+ */
+export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
+  const settings = resolveOptions(options)
+  const { durability } = settings
+  const guard = openFileGuard(settings)
+  const held = createSemaphore(fileLimits.maxHeldCalls)
+  const readLimit = fileLimits.defaultMaxReadBytes
+
+  return Object.freeze<SandboxFiles>({
+    rootDir: guard.rootDir,
+    guard: guard.tree.guard,
+    read: (path, { maxBytes = readLimit } = {}) => readBytes(guard, held, path, maxBytes),
+    async readText(path, { maxBytes = readLimit } = {}) {
+      return decodeText(await readBytes(guard, held, path, maxBytes), path)
+    },
+    write: (path, content, choice = {}) =>
+      writeContent(guard, held, {
+        path,
+        content,
+        durability: choice.durability ?? durability,
+        exclusive: choice.create ?? false,
+      }),
+    update: (path, change, choice = {}) =>
+      updateContent(guard, held, {
+        path,
+        change,
+        maxBytes: choice.maxBytes ?? readLimit,
+        durability: choice.durability ?? durability,
+      }),
+    open: (path, choice = {}) => guard.run(path, () => openFile(guard, path, choice)),
+    mkdir: (path) => guard.run(path, () => makeDirectory(guard, path)),
+    rename: (from, to) => guard.run(from, () => renameEntry(guard, from, to)),
+    async remove(path, { recursive = false } = {}) {
+      const steps = removeEntry(guard, path, recursive)
+      for (;;) {
+        const step = await guard.run(path, () => someSteps(steps))
+        if (step.done === true) return step.value
+      }
+    },
+    chmod: (path, mode) => guard.run(path, () => changeMode(guard, path, mode)),
+    list: (path = '.') => guard.run(path, () => listDirectory(guard, path)),
+    async *walk(path = '.') {
+      const entries = walkDirectory(guard, path)
+      try {
+        for (;;) {
+          const step = await guard.run(path, () => entries.next())
+          if (step.done === true) return
+          yield step.value
+        }
+      } finally {
+        entries.return()
+      }
+    },
+    stat: (path, { followLink = true } = {}) =>
+      guard.run(path, () => {
+        const stat = statPath(guard, path, followLink ? 'follow' : 'keep')
+        if (stat === undefined) throw fileNotFound(path)
+        return stat
+      }),
+    exists: (path) =>
+      guard.run(path, () => {
+        try {
+          return statPath(guard, path, 'follow') !== undefined
+        } catch (error) {
+          const failure = toFileError(error, path)
+          if (isAbsence(failure)) return false
+          throw failure
+        }
+      }),
+    openDirectory(path = '.') {
+      try {
+        return openDirectory(guard, path)
+      } catch (error) {
+        throw toFileError(error, path)
+      }
+    },
+    isCurrent: () => guard.isCurrent(),
+    close: () => guard.close(),
+  })
+}
+
+/** A directory on the way is missing, or is a file. */
+function isAbsence(failure: unknown): boolean {
+  if (!SandboxError.isInstance(failure)) return false
+  return failure.code === 'TOOL_FILE_NOT_FOUND' || failure.details['errno'] === 'ENOTDIR'
+}
+
+function someSteps<T>(steps: Iterator<void, T, void>): IteratorResult<void, T> {
+  for (let count = 0; count < 64; count += 1) {
+    const step = steps.next()
+    if (step.done === true) return step
+  }
+  return { done: false, value: undefined }
+}
+
+function resolveOptions(options: SandboxFilesOptions) {
+  const {
+    maxLinks = 1,
+    deny = [],
+    protect = 'default',
+    durability = 'fsync',
+    guard = 'auto',
+  } = options
+  if (!Number.isSafeInteger(maxLinks) || maxLinks < 1) {
+    throw new SandboxError(
+      'INVALID_INPUT',
+      `maxLinks must be a whole number of at least 1, got ${maxLinks}.`,
+    )
+  }
+  return Object.freeze({
+    rootDir: options.rootDir,
+    deny,
+    protectedNames: resolveProtectedNames(protect),
+    maxLinks,
+    durability,
+    guard,
+  })
+}

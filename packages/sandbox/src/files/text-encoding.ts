@@ -1,0 +1,64 @@
+import { isUtf8 } from 'node:buffer'
+import { SandboxError } from '../sandbox-error.ts'
+import { quotePath } from './file-error.ts'
+
+/**
+ * The text of a file, without a byte order mark.
+ *
+ * @throws `TOOL_FILE_NOT_TEXT` for bytes that are not UTF-8: a replacement character would look like text and damage the
+ *   file when written back.
+ */
+export function decodeText(bytes: Buffer, path: string): string {
+  if (!isUtf8(bytes)) throw notText(bytes, path)
+  return bytes.toString('utf8', hasByteOrderMark(bytes) ? 3 : 0)
+}
+
+export function hasByteOrderMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+}
+
+export function notText(
+  bytes: Uint8Array,
+  path: string,
+  totalBytes: number = bytes.length,
+): SandboxError {
+  const looksLike = describeBytes(bytes)
+  return new SandboxError(
+    'TOOL_FILE_NOT_TEXT',
+    `${quotePath(path)} is not UTF-8 text: ${totalBytes} bytes that look like ${looksLike}. It is left as it is; use a command that understands this format.`,
+    { details: { path, bytes: totalBytes, looksLike }, effect: 'none' },
+  )
+}
+
+const signatures: readonly (readonly [string, readonly number[]])[] = [
+  ['UTF-32 text', [0xff, 0xfe, 0, 0]],
+  ['UTF-16 text (little endian)', [0xff, 0xfe]],
+  ['UTF-16 text (big endian)', [0xfe, 0xff]],
+  ['a PNG image', [0x89, 0x50, 0x4e, 0x47]],
+  ['a JPEG image', [0xff, 0xd8, 0xff]],
+  ['a GIF image', [0x47, 0x49, 0x46, 0x38]],
+  ['a PDF document', [0x25, 0x50, 0x44, 0x46]],
+  ['a zip archive', [0x50, 0x4b, 0x03, 0x04]],
+  ['gzip data', [0x1f, 0x8b]],
+  ['zstandard data', [0x28, 0xb5, 0x2f, 0xfd]],
+  ['xz data', [0xfd, 0x37, 0x7a, 0x58, 0x5a]],
+  ['an ELF program', [0x7f, 0x45, 0x4c, 0x46]],
+  ['WebAssembly', [0x00, 0x61, 0x73, 0x6d]],
+  ['a SQLite database', [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65, 0x20]],
+]
+
+/** What bytes that are not UTF-8 look like, in a few words. */
+export function describeBytes(bytes: Uint8Array): string {
+  for (const [name, signature] of signatures) {
+    if (signature.every((byte, index) => bytes[index] === byte)) return name
+  }
+  const sample = bytes.subarray(0, 4096)
+  const zeros = sample.filter((byte) => byte === 0).length
+  if (zeros > 0) return zeros * 3 > sample.length ? 'UTF-16 text or binary data' : 'binary data'
+  const controls = sample.filter(
+    (byte) => byte < 32 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13,
+  )
+  return controls.length * 20 > sample.length
+    ? 'binary data'
+    : 'text in a single-byte encoding such as Latin-1'
+}
