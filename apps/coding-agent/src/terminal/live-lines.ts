@@ -30,7 +30,7 @@ function finalLines(terminal: Terminal): LiveLines {
 }
 
 function redrawnLines({ stdout }: Terminal): LiveLines {
-  const screen = createLogUpdate(stdout)
+  const screen = createLogUpdate(stdout, { showCursor: true })
   const running = new Map<string, () => string>()
   let timer: NodeJS.Timeout | undefined
   const redraw = (): void => {
