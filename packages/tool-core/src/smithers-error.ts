@@ -35,6 +35,15 @@ export type SmithersErrorCode =
   | 'TOOL_INTERRUPTED'
   | 'TOOL_LOG_UNAVAILABLE'
   | 'TOOL_INPUT_NOT_CANONICAL'
+  | 'WORKFLOW_INVALID'
+  | 'WORKFLOW_RUN_BUSY'
+  | 'WORKFLOW_RUN_NOT_FOUND'
+  | 'WORKFLOW_RUN_LOST'
+  | 'WORKFLOW_STOPPED'
+  | 'WORKFLOW_STORE_UNAVAILABLE'
+  | 'TASK_FAILED'
+  | 'TASK_OUTPUT_INVALID'
+  | 'TASK_TIMEOUT'
 
 /** What a failed call may have left behind outside the process. */
 export type CallEffect = 'none' | 'applied' | 'unknown'
@@ -47,6 +56,8 @@ export interface SmithersErrorOptions {
   readonly cause?: unknown
   /** What the failed call did outside the process. `'none'` lets a retry run without a warning. */
   readonly effect?: CallEffect
+  /** What the log records in place of the message, when the message quotes contents that must not be stored. */
+  readonly logMessage?: string
 }
 
 /** The plain form of an error, as it is logged. */
@@ -72,6 +83,7 @@ export class SmithersError extends Error {
   readonly code: SmithersErrorCode
   readonly details: Readonly<Record<string, unknown>>
   readonly effect: CallEffect | undefined
+  readonly logMessage: string | undefined
   readonly [marker] = true as const
 
   constructor(code: SmithersErrorCode, message: string, options: SmithersErrorOptions = {}) {
@@ -79,13 +91,14 @@ export class SmithersError extends Error {
     this.code = code
     this.details = Object.freeze({ ...options.details })
     this.effect = options.effect
+    this.logMessage = options.logMessage
   }
 
   toJSON(): SmithersErrorJson {
     return {
       name: this.name,
       code: this.code,
-      message: this.message,
+      message: this.logMessage ?? this.message,
       details: this.details,
       ...(this.effect === undefined ? {} : { effect: this.effect }),
     }
