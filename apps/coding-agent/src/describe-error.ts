@@ -7,10 +7,11 @@ export function describeError(error: unknown): string {
   // The AI SDK gives up after several tries with an error that holds the last one.
   const lastError: unknown = (error as { lastError?: unknown }).lastError
   if (lastError instanceof Error) return describeError(lastError)
-  const { statusCode, url } = error as { statusCode?: unknown; url?: unknown }
-  if (typeof url === 'string') {
-    const answered = typeof statusCode === 'number' ? `answered ${statusCode}` : 'did not answer'
-    return `The model's provider at ${new URL(url).origin} ${answered}: ${firstLine(error.message)}`
+  if (error.name === 'AI_APICallError') {
+    const { statusCode, url } = error as { statusCode?: number; url?: string }
+    const where = url !== undefined && URL.canParse(url) ? ` at ${new URL(url).origin}` : ''
+    const answered = statusCode === undefined ? 'did not answer' : `answered ${statusCode}`
+    return `The model's provider${where} ${answered}: ${firstLine(error.message)}`
   }
   return firstLine(error.message) || error.name
 }

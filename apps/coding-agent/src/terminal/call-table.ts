@@ -38,7 +38,7 @@ export function callTable(rows: readonly ToolCallRow[], nowMs: number, colors: C
       colors.dim(row.idempotencyKey?.slice(0, 8) ?? ''),
     ])
   }
-  return table.toString()
+  return tableText(table)
 }
 
 /** The outcome and its code, coloured by what they ask of the reader. */
@@ -73,4 +73,9 @@ export function plainTable(head: readonly string[], colors: Colors): Table.Table
       middle: '  ',
     },
   })
+}
+
+/** The table without the blanks that fill its last column. */
+export function tableText(table: Table.Table): string {
+  return table.toString().replaceAll(/ +$/gm, '')
 }

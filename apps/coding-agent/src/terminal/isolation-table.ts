@@ -1,5 +1,5 @@
 import type { IsolationReport } from '@smithers/sandbox'
-import { plainTable } from './call-table.ts'
+import { plainTable, tableText } from './call-table.ts'
 import type { Colors } from './terminal.ts'
 
 /** The report of a sandbox as a table: each property, how far it holds, and what would make it hold. */
@@ -10,5 +10,5 @@ export function isolationTable({ enforced, notEnforced }: IsolationReport, color
     const color = missing === undefined ? colors.green : colors.yellow
     table.push([property, color(state), missing?.why ?? '', missing?.fix ?? ''])
   }
-  return table.toString()
+  return tableText(table)
 }

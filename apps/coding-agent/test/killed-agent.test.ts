@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, watch } from 'node:fs'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createSqliteLog } from '@smithers/log-sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { startModelServer } from './fixtures/model-server.ts'
+import { runSmithers, startSmithers } from './fixtures/smithers-process.ts'
+import type { SmithersProcess } from './fixtures/smithers-process.ts'
+import { temporaryFolder } from './fixtures/temporary-folder.ts'
+
+interface BusyAgent extends SmithersProcess {
+  readonly log: string
+  readonly folder: string
+}
+
+/** An agent in the middle of a command: the command has written a file and now waits. */
+async function busyAgent(): Promise<BusyAgent> {
+  const folder = temporaryFolder()
+  const root = join(folder, 'project')
+  mkdirSync(root)
+  const server = await startModelServer(() => ({
+    call: { name: 'bash', input: { cmd: 'sh', args: ['-c', 'echo effect > begun; sleep 600'] } },
+  }))
+  onTestFinished(() => server.close())
+  const log = join(folder, 'calls.db')
+  const running = startSmithers(
+    [
+      'run',
+      'Wait',
+      '--root',
+      root,
+      '--log',
+      log,
+      '--run',
+      'run-1',
+      '--model',
+      'openai-compatible/m',
+      '--base-url',
+      server.url,
+    ],
+    { env: { HOME: folder } },
+  )
+  onTestFinished(() => void running.child.kill('SIGKILL'))
+  await fileAppears(root, 'begun')
+  return { ...running, log, folder }
+}
+
+async function fileAppears(folder: string, name: string): Promise<void> {
+  const watcher = watch(folder)
+  try {
+    while (!existsSync(join(folder, name))) await once(watcher, 'change')
+  } finally {
+    watcher.close()
+  }
+}
+
+test('an agent that is killed in the middle of a bash call leaves the started row of that call', async () => {
+  const { child, outcome, log: path, folder } = await busyAgent()
+  child.kill('SIGKILL')
+  expect((await outcome).signal).toBe('SIGKILL')
+
+  const log = createSqliteLog({ path })
+  const rows = await log.list({ runId: 'run-1' })
+  await log.close()
+  expect(rows).toHaveLength(1)
+  expect(rows[0]).toMatchObject({
+    seq: 1,
+    toolName: 'bash',
+    status: 'started',
+    finishedAtMs: null,
+    outputJson: null,
+    errorJson: null,
+  })
+  expect(rows[0]?.inputJson).toContain('echo effect')
+
+  const listed = await runSmithers(['calls', '--log', path], { env: { HOME: folder } })
+  expect(listed.stdout).toMatch(/^1 +bash +sh -c .* unknown/m)
+  expect(listed.exitCode).toBe(0)
+})
+
+test('an agent that is interrupted stops its command, finishes the row and exits with 130', async () => {
+  const { child, outcome, log: path } = await busyAgent()
+  child.kill('SIGINT')
+  const { exitCode, stderr } = await outcome
+  expect(exitCode).toBe(130)
+  expect(stderr).toBe('smithers: interrupted\n')
+
+  const log = createSqliteLog({ path })
+  const rows = await log.list({ runId: 'run-1' })
+  await log.close()
+  expect(rows.map(({ status }) => status)).toEqual(['error'])
+  expect(rows[0]?.errorJson).toContain('TOOL_ABORTED')
+})
