@@ -70,8 +70,8 @@ async function searchedPath(
   ctx: ToolContext,
   settings: ToolSettings,
 ): Promise<string> {
-  const { relativePath } = await filesFor(ctx, settings).stat(path)
-  return relativePath === '' || relativePath === '.' ? './' : `./${relativePath}`
+  const { path: fromRoot } = await filesFor(ctx, settings).stat(path)
+  return `./${fromRoot}`
 }
 
 function ripgrepArguments(input: GrepInput, path: string, settings: ToolSettings): string[] {

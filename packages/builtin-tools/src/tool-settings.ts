@@ -3,21 +3,21 @@ import type { CommandLimits, SandboxOptions } from '@smithers/sandbox'
 /** What a bundle fixes for its tools; what it leaves out comes from the context of each call. */
 export interface ToolSettings {
   /** Sandbox root. @default the context's `rootDir` */
-  readonly rootDir?: string
+  readonly rootDir?: string | undefined
   /** Limits of commands and of what a tool reads, writes and returns. */
-  readonly limits?: CommandLimits
+  readonly limits?: CommandLimits | undefined
   /** How strongly the operating system must confine commands. @default the context's `isolation` */
-  readonly isolation?: SandboxOptions['isolation']
+  readonly isolation?: SandboxOptions['isolation'] | undefined
   /** `false` keeps commands off the network whatever the context says. @default the context's `allowNetwork` */
-  readonly allowNetwork?: boolean
+  readonly allowNetwork?: boolean | undefined
   /** The static check of a command line while the network is off. @default 'documented' */
-  readonly commands?: SandboxOptions['commands']
+  readonly commands?: SandboxOptions['commands'] | undefined
   /** Files: extra readable paths for commands, denied globs, protected names, hard links. */
-  readonly files?: SandboxOptions['files']
+  readonly files?: SandboxOptions['files'] | undefined
   /** Environment of commands: names to pass on, values to set. */
-  readonly env?: SandboxOptions['env']
+  readonly env?: SandboxOptions['env'] | undefined
   /** Told once when commands run without an enforced network. @default process.emitWarning */
-  readonly warn?: (message: string) => void
+  readonly warn?: ((message: string) => void) | undefined
 }
 
 /** Everything from the context of the call. */

@@ -22,7 +22,7 @@ export interface BuiltinToolsOptions<
   Name extends keyof BuiltinTools = keyof BuiltinTools,
 > extends ToolSettings {
   /** Which tools the bundle holds. @default all five */
-  readonly only?: readonly Name[]
+  readonly only?: readonly Name[] | undefined
 }
 
 const factories = {

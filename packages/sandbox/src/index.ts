@@ -1,6 +1,7 @@
 export { createSandbox } from './create-sandbox.ts'
 export type {
   Explanation,
+  FilePolicy,
   RunEnforcement,
   RunOptions,
   RunResult,
@@ -28,3 +29,4 @@ export type {
   NotEnforced,
 } from './isolation/backend.ts'
 export { SandboxError, type SandboxErrorCode, type SandboxErrorOptions } from './sandbox-error.ts'
+export type { IsolationWish } from './isolation/detect-isolation.ts'

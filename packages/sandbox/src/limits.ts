@@ -3,17 +3,17 @@ import { SandboxError } from './sandbox-error.ts'
 /** Limits of one command. Absent ones are not applied. */
 export interface CommandLimits {
   /** Milliseconds before the whole process tree is killed. @default 60_000 @maximum 3_600_000 */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Bytes of output kept, stdout and stderr together; the middle of more is left out. @default 200_000 @maximum 10_485_760 */
-  readonly maxOutputBytes?: number
+  readonly maxOutputBytes?: number | undefined
   /** Processes and threads alive at once. */
-  readonly processes?: number
+  readonly processes?: number | undefined
   /** Mebibytes of memory of the whole tree. */
-  readonly memoryMb?: number
+  readonly memoryMb?: number | undefined
   /** Mebibytes of the largest file a command may write. */
-  readonly fileMb?: number
+  readonly fileMb?: number | undefined
   /** Seconds of processor time of one process. */
-  readonly cpuSeconds?: number
+  readonly cpuSeconds?: number | undefined
 }
 
 /** {@link CommandLimits} with every field present; `null` is "not limited". */

@@ -2,9 +2,9 @@ import type { SandboxFiles } from './files/sandbox-files.ts'
 import type {
   EnforcedProperties,
   IsolationBackendName,
-  IsolationProperty,
   IsolationReport,
 } from './isolation/backend.ts'
+import type { IsolationWish } from './isolation/detect-isolation.ts'
 import type { CommandLimits } from './limits.ts'
 import type { CommandCheck } from './network/command-policy.ts'
 import type { EnvironmentOptions } from './process/environment.ts'
@@ -12,53 +12,52 @@ import type { CapturedOutput } from './process/output-buffer.ts'
 import type { OutputChunk } from './process/run-command.ts'
 import type { SandboxError } from './sandbox-error.ts'
 
+/** Which files: the same rules for the file methods and for commands. */
+export interface FilePolicy {
+  /** Absolute paths outside the root that commands may read, besides the system's. @default [] */
+  readonly read?: readonly string[] | undefined
+  /** Globs, matched on the path from the root, that nothing may read or change. @default [] */
+  readonly deny?: readonly string[] | undefined
+  /** Names that a command may not change because something unconfined trusts them later. @default 'default' */
+  readonly protect?: 'default' | readonly string[] | undefined
+  /** Writes to a file with more hard links than this are refused. @default 1 */
+  readonly maxLinks?: number | undefined
+}
+
 /** Options of {@link createSandbox}. One policy for the file methods and for every command. */
 export interface SandboxOptions {
   /** The directory to confine to. Resolved to its real path once. */
   readonly rootDir: string
-  readonly files?: {
-    /** Absolute paths outside the root that commands may read, besides the system's. @default [] */
-    readonly read?: readonly string[]
-    /** Globs, matched on the path from the root, that nothing may read or change. @default [] */
-    readonly deny?: readonly string[]
-    /** Names that a command may not change because something unconfined trusts them later. @default 'default' */
-    readonly protect?: 'default' | 'none' | readonly string[]
-    /** Writes to a file with more hard links than this are refused. @default 1 */
-    readonly maxLinks?: number
-  }
+  readonly files?: FilePolicy | undefined
   /** What commands may reach. @default 'none' */
-  readonly network?: 'none' | 'host' | { readonly allow: readonly string[] }
+  readonly network?: 'none' | 'host' | { readonly allow: readonly string[] } | undefined
   /** The static check of the command line while the network is off. @default 'documented' */
-  readonly commands?: 'documented' | 'strict' | 'off' | CommandCheck
-  readonly env?: EnvironmentOptions
-  readonly limits?: CommandLimits
+  readonly commands?: 'documented' | 'strict' | 'off' | CommandCheck | undefined
+  readonly env?: EnvironmentOptions | undefined
+  readonly limits?: CommandLimits | undefined
   /**
-   * `'auto'`: the strongest backend that was seen to work here. `'require'`: files, network and kill must be enforced.
+   * `'auto'`: the strongest backend that was seen to work here. `'require'`: every property must be enforced;
    * `{ require }`: these must be. `'none'`: no isolation by the operating system.
    *
    * @default 'auto'
    */
-  readonly isolation?:
-    | 'auto'
-    | 'require'
-    | 'none'
-    | { readonly require: readonly IsolationProperty[] }
+  readonly isolation?: IsolationWish | undefined
   /** Told once when commands run without an enforced network. @default process.emitWarning */
-  readonly warn?: (message: string) => void
+  readonly warn?: ((message: string) => void) | undefined
 }
 
 /** Options of {@link Sandbox.run}. */
 export interface RunOptions extends CommandLimits {
   /** Working directory, from the root or absolute beneath it. @default '.' */
-  readonly cwd?: string
+  readonly cwd?: string | undefined
   /** More variables for this command; they win over the sandbox's. */
-  readonly env?: Readonly<Record<string, string>>
+  readonly env?: Readonly<Record<string, string>> | undefined
   /** What the command reads from standard input. @default nothing */
-  readonly stdin?: string | Uint8Array
+  readonly stdin?: string | Uint8Array | undefined
   /** Kills the whole tree when it aborts; a signal that has aborted already starts nothing. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called with each piece of output; a returned promise holds the stream back until it is settled. */
-  readonly onOutput?: (chunk: OutputChunk) => void | Promise<void>
+  readonly onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined
 }
 
 /** What came of {@link Sandbox.run}. */
@@ -111,7 +110,10 @@ export interface Explanation {
 
 /** What holds for every command and file operation of a sandbox. */
 export interface SandboxReport extends IsolationReport {
+  /** What was asked for; `enforced.network` says how far it holds. */
   readonly network: 'none' | 'host'
+  /** `'beneath'`: the file methods cannot be raced out of the root. `'checked'`: paths are checked before and after. */
+  readonly guard: SandboxFiles['guard']
 }
 
 /** Files and commands confined to one directory. Made by {@link createSandbox}. */
@@ -128,7 +130,7 @@ export interface Sandbox {
    */
   run(command: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>
   /** Answers, without acting, whether an action would be let through. */
-  explain(action: SandboxAction): Explanation
+  explain(action: SandboxAction): Promise<Explanation>
   /** Releases the held directory. Commands that are running end by themselves. */
   close(): void
 }

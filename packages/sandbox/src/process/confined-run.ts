@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
-import type { IsolationBackend, IsolationPolicy } from '../isolation/backend.ts'
+import type { IsolationBackend } from '../isolation/backend.ts'
 import { resolveLimits, type ResolvedLimits } from '../limits.ts'
 import type { CommandCheck } from '../network/command-policy.ts'
 import type { RunEnforcement, RunOptions, RunResult, Violation } from '../sandbox.ts'
 import { SandboxError } from '../sandbox-error.ts'
 import { markerVariable } from './environment.ts'
+import { findDenied } from './find-denied.ts'
 import { findCommand } from './find-command.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { runCommand, type CommandOutcome } from './run-command.ts'
@@ -15,12 +16,20 @@ export interface RunSettings {
   readonly rootDir: string
   readonly files: SandboxFiles
   readonly backend: IsolationBackend
-  readonly policy: IsolationPolicy
+  readonly network: 'none' | 'host'
+  /** Absolute paths outside the root that commands may read. */
+  readonly read: readonly string[]
+  /** Globs of what commands may neither read nor change. */
+  readonly deny: readonly string[]
+  /** Names that commands may not change. */
+  readonly protect: readonly string[]
   readonly enforced: RunEnforcement
   readonly env: Readonly<Record<string, string>>
   readonly limits: ResolvedLimits
   /** `null` when nothing is checked: the network is open, or left to isolation. */
   readonly check: CommandCheck | null
+  /** Says once that only the static check stands before the network. */
+  readonly warn: () => void
 }
 
 /** One command from its arguments to its result: checks, confines, runs, and says what happened. */
@@ -73,12 +82,19 @@ export async function confinedRun(
         : directory.absolutePath
     const lookup = findCommand(command, heldCwd, env['PATH'])
     if (lookup !== 'found') return notStarted('spawn-error', missingCommand(command, args, lookup))
+    settings.warn()
 
     const wrapped = settings.backend.wrap({
       argv,
       cwd: directory.absolutePath,
       rootDir: settings.rootDir,
-      policy: settings.policy,
+      policy: {
+        network: settings.network,
+        read: settings.read,
+        protect: settings.protect,
+        deny: findDenied(settings.rootDir, settings.deny),
+        limits: { temporaryMb },
+      },
       env,
     })
     const outcome = await runCommand({
@@ -98,6 +114,9 @@ export async function confinedRun(
     directory.close()
   }
 }
+
+/** Size of the private temporary directory, where the backend gives one. */
+const temporaryMb = 1024
 
 const nothing: Omit<RunResult, 'status' | 'enforced'> = Object.freeze({
   ...new OutputBuffer(1).capture(),

@@ -1,9 +1,9 @@
 /** Which variables a command gets: an allow-list of the parent's, the names in `pass`, and `set` on top. */
 export interface EnvironmentOptions {
   /** More names to take from the parent's environment; a trailing `*` matches any ending. */
-  readonly pass?: readonly string[]
+  readonly pass?: readonly string[] | undefined
   /** Variables with a value of your own; they win over inherited ones. */
-  readonly set?: Readonly<Record<string, string>>
+  readonly set?: Readonly<Record<string, string>> | undefined
 }
 
 /**

@@ -307,12 +307,16 @@ function fit(
   // A budget too small for a marker holds the beginning only.
   if (room < 0) {
     const text = cutEnd(head + tail, maxBytes)
-    return { text, omittedBytes: total - Buffer.byteLength(text) }
+    return { text, omittedBytes: Math.max(total - printedBytes(text), 1) }
   }
   const tailBudget = Math.max(room - Buffer.byteLength(head), Math.floor(room / 2))
   const tailText = cutStart(tail, tailBudget)
   const headText = cutEnd(head, room - Buffer.byteLength(tailText))
-  const shown = Buffer.byteLength(headText) + Buffer.byteLength(tailText)
-  const omittedBytes = Math.max(total - kept + (size - shown), 1)
+  const omittedBytes = Math.max(total - printedBytes(headText) - printedBytes(tailText), 1)
   return { text: headText + marker(omittedBytes) + tailText, omittedBytes }
+}
+
+/** How many bytes of output a text stands for: a replacement character stands for one byte, and is three. */
+function printedBytes(text: string): number {
+  return Buffer.byteLength(text) - 2 * (text.split('\uFFFD').length - 1)
 }

@@ -183,7 +183,10 @@ function readStream(
   }
   stream.on('data', (bytes: Buffer) => {
     buffer.push(name, bytes)
-    if (consumer === undefined) return
+    if (consumer === undefined) {
+      release(bytes)
+      return
+    }
     try {
       const ready = consumer({ stream: name, bytes })
       if (ready === undefined) return
@@ -203,6 +206,16 @@ function readStream(
     stream.once('close', resolve)
   })
   return { ended, waiting: () => waiting, stop: () => stream.destroy() }
+}
+
+/**
+ * Frees the memory of a chunk that has been copied. The collector would let some 80 MB of them pile up first, since to
+ * it each is a small object.
+ */
+function release(bytes: Buffer): void {
+  // ES2024, in every Node that we run on; the compiler is set to ES2023.
+  const memory = bytes.buffer as ArrayBuffer & { transfer(length: number): ArrayBuffer }
+  if (bytes.length === memory.byteLength) memory.transfer(0)
 }
 
 /** Waits until both streams have ended, or {@link drainMs} have passed in which nobody but us could have read. */
