@@ -16,8 +16,6 @@ export interface BubblewrapFacts {
   readonly systemCallFilter: Uint8Array
   /** This `bwrap` mounts open descriptors and checks what it mounted; otherwise names are mounted by path. */
   readonly mountsDescriptors: boolean
-  /** The caller is root: files of `/proc` that belong to root are its own, whatever capabilities it gave up. */
-  readonly isRoot: boolean
 }
 
 /** Options of `bwrap`, and the descriptors that they name, to be handed over from {@link firstDescriptor} on. */
@@ -47,19 +45,18 @@ export function bubblewrapArguments(
   try {
     const options = [
       ...namespaces(request.policy.network),
-      ...['--perms', '0755', '--dir', '/etc'],
       ...facts.system.arguments,
-      ...facts.system.copies.flatMap((file) => [
-        ...['--perms', '0444'],
-        ...['--file', hand(openSync(file, 'r')), file],
-      ]),
-      ...kernelMounts(facts.isRoot),
+      ...facts.system.copies.flatMap((file) => copy(file, hand(openSync(file, 'r')))),
+      ...kernelMounts(facts.system.kernelSettings),
       ...directoryMounts(request, facts),
       ...guardedNames(request, facts.mountsDescriptors, hand),
       // The tree that holds the mount points: what is not a mount of its own cannot be written.
-      ...['--remount-ro', '/'],
-      ...['--seccomp', hand(anonymousFile(facts.systemCallFilter))],
-      ...['--chdir', request.cwd],
+      '--remount-ro',
+      '/',
+      '--seccomp',
+      hand(anonymousFile(facts.systemCallFilter)),
+      '--chdir',
+      request.cwd,
       ...Object.entries(request.env).flatMap(([name, value]) => ['--setenv', name, value]),
     ]
     refuseNul(options)
@@ -92,24 +89,21 @@ function namespaces(network: 'none' | 'host'): string[] {
     '--disable-userns',
     '--die-with-parent',
     '--new-session',
-    ...['--cap-drop', 'ALL'],
+    '--cap-drop',
+    'ALL',
     '--clearenv',
   ]
 }
 
-function kernelMounts(isRoot: boolean): string[] {
-  const readOnly = ['/proc/sys', ...(isRoot ? rootWritable : [])]
-  return [
-    ...['--proc', '/proc'],
-    ...readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...['--dev', '/dev'],
-    ...['--perms', '0755', '--dir', '/var', '--symlink', '/tmp', '/var/tmp'],
-  ]
+function copy(file: string, descriptor: string): string[] {
+  return ['--perms', '0444', '--file', descriptor, file]
 }
 
-// Owned by the machine's root and writable by their owner: settings of file systems and power, reboot by key.
-// (bwrap covers /proc/irq and /proc/bus itself.)
-const rootWritable = ['/proc/fs', '/proc/acpi', '/proc/sysrq-trigger'] as const
+function kernelMounts(readOnly: readonly string[]): string[] {
+  const cover = readOnly.flatMap((path) => ['--ro-bind', path, path])
+  const temporaryLink = ['--perms', '0755', '--dir', '/var', '--symlink', '/tmp', '/var/tmp']
+  return ['--proc', '/proc', ...cover, '--dev', '/dev', ...temporaryLink]
+}
 
 /** Private directories, what may be read, and the root; each after the directories that contain it. */
 function directoryMounts(request: WrapRequest, facts: BubblewrapFacts): string[] {

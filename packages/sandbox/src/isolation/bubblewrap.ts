@@ -30,7 +30,12 @@ import { toolchainDirectories } from './toolchain-directories.ts'
  * reachable from here.
  */
 export function createBubblewrap(): IsolationBackend {
-  const system = memoize((network: 'none' | 'host'): SystemMounts => systemMounts(network))
+  // Per user as well: what root must be kept from writing, others cannot write.
+  const known = memoize((key: `${number} ${Network}`): SystemMounts =>
+    systemMounts(key.endsWith('host') ? 'host' : 'none'),
+  )
+  const system = (network: Network): SystemMounts =>
+    known(`${process.geteuid?.() ?? -1} ${network}`)
   const toolchains = memoize((key: string): string[] => {
     const [path = '', rootDir = ''] = key.split('\0')
     return toolchainDirectories({
@@ -39,10 +44,9 @@ export function createBubblewrap(): IsolationBackend {
       visible: [...system('none').visible, rootDir],
     })
   })
-  const program = memoize((_: 'bwrap'): BubblewrapProgram | null => findBubblewrap())
 
   const wrap = (request: WrapRequest): WrappedCommand => {
-    const found = program('bwrap')
+    const found = bubblewrap()
     if (found === null || !hasSystemCallFilter(process.arch)) {
       throw new Error('wrap was called on a backend whose probe says that it does not work here')
     }
@@ -52,7 +56,6 @@ export function createBubblewrap(): IsolationBackend {
       toolchains: toolchains(`${process.env['PATH'] ?? ''}\0${request.rootDir}`),
       systemCallFilter: filterFor(process.arch),
       mountsDescriptors: found.options.has('--bind-fd'),
-      isRoot: process.geteuid?.() === 0,
     }
     const { options, descriptors } = bubblewrapArguments(request, facts)
     try {
@@ -73,7 +76,7 @@ export function createBubblewrap(): IsolationBackend {
   }
 
   const probe = async (): Promise<ProbeVerdict> => {
-    const obstacle = obstacleTo(program('bwrap'))
+    const obstacle = obstacleTo(bubblewrap())
     if (obstacle !== null) return refusal([obstacle])
     const findings = await runCanary(wrap).catch((error: Error) => error)
     if (findings instanceof Error) {
@@ -106,6 +109,8 @@ const allEnforced = {
 const reportFault =
   'This is a fault of the kernel or of this package, not a setting: please report it as SECURITY.md says.'
 
+type Network = WrapRequest['policy']['network']
+
 interface BubblewrapProgram {
   readonly path: string
   readonly options: ReadonlySet<string>
@@ -118,6 +123,13 @@ const places = [
   '/bin/bwrap',
   '/run/current-system/sw/bin/bwrap',
 ]
+
+let sought: { readonly found: BubblewrapProgram | null } | undefined
+
+function bubblewrap(): BubblewrapProgram | null {
+  sought ??= { found: findBubblewrap() }
+  return sought.found
+}
 
 function findBubblewrap(): BubblewrapProgram | null {
   const path = places.find(isExecutable)

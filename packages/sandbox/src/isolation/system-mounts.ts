@@ -1,4 +1,12 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 
 /** What every confined command sees of the system besides its root. */
 export interface SystemMounts {
@@ -6,6 +14,8 @@ export interface SystemMounts {
   readonly arguments: readonly string[]
   /** Files of `/etc` to copy in: a copy costs a fifth of a mount. */
   readonly copies: readonly string[]
+  /** What of `/proc` this user could write although it gave up every capability: to mount read-only. */
+  readonly kernelSettings: readonly string[]
   /** Directories that are visible already: nothing beneath them needs a mount of its own. */
   readonly visible: readonly string[]
 }
@@ -15,7 +25,7 @@ export interface SystemMounts {
  * nothing that holds a secret or a socket: not `/run`, `/var`, `/sys`, `/home`, nor the rest of `/etc`.
  */
 export function systemMounts(network: 'none' | 'host'): SystemMounts {
-  const args: string[] = ['--ro-bind', '/usr', '/usr']
+  const args: string[] = ['--perms', '0755', '--dir', '/etc', '--ro-bind', '/usr', '/usr']
   const visible: string[] = ['/usr']
   for (const name of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
     const kind = kindOf(name)
@@ -30,8 +40,15 @@ export function systemMounts(network: 'none' | 'host'): SystemMounts {
     args.push('--ro-bind', name, name)
     visible.push(name)
   }
-  const files = [...settingsFiles, ...(network === 'host' ? resolverFiles : [])]
-  return { arguments: args, copies: files.filter(isReadableFile), visible }
+  const copies: string[] = []
+  for (const name of [...settingsFiles, ...(network === 'host' ? resolverFiles : [])]) {
+    const target = resolvedFile(name)
+    if (target === null) continue
+    // A link into /usr (time zone, os-release) can stay one.
+    if (target !== name && target.startsWith('/usr/')) args.push('--symlink', target, name)
+    else copies.push(name)
+  }
+  return { arguments: args, copies, kernelSettings: writableKernelSettings(), visible }
 }
 
 // Systems that keep their programs elsewhere: content-addressed and world-readable by design.
@@ -83,9 +100,34 @@ function kindOf(path: string): 'link' | 'directory' | 'other' {
   }
 }
 
-function isReadableFile(path: string): boolean {
+function resolvedFile(path: string): string | null {
   try {
-    return statSync(realpathSync(path)).isFile()
+    const target = realpathSync(path)
+    accessSync(target, constants.R_OK)
+    return statSync(target).isFile() ? target : null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * The files of `/proc` outside the process directories belong to the machine's root, which uid 0 inside still is. bwrap
+ * itself covers `irq`, `bus` and `sysrq-trigger`.
+ */
+function writableKernelSettings(): string[] {
+  if (process.geteuid?.() !== 0) return []
+  return [
+    '/proc/sys',
+    ...['/proc/fs', '/proc/acpi', '/proc/scsi', '/proc/driver'].filter(holdsWritableFile),
+  ]
+}
+
+function holdsWritableFile(directory: string): boolean {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).some((entry) => {
+      const path = `${directory}/${entry.name}`
+      return entry.isDirectory() ? holdsWritableFile(path) : (lstatSync(path).mode & 0o222) !== 0
+    })
   } catch {
     return false
   }
