@@ -1,0 +1,52 @@
+/** The moments of a call at which a process can die. */
+export const crashPoints = [
+  'before the start',
+  'after the start',
+  'after the effect',
+  'after the finish',
+] as const
+
+export type CrashPoint = (typeof crashPoints)[number]
+
+/** What another process can be asked to do. */
+export type ChildJob =
+  | { readonly kind: 'owner-id' }
+  | {
+      readonly kind: 'pairs'
+      readonly location: string
+      readonly nodeId: string
+      readonly pairs: number
+    }
+  | {
+      readonly kind: 'claims'
+      readonly location: string
+      readonly worker: number
+      readonly keys: number
+      readonly effectsFile: string
+    }
+  | {
+      readonly kind: 'crash'
+      readonly location: string
+      readonly runId: string
+      /** Null to go on until somebody else kills the process. */
+      readonly killAt: { readonly point: CrashPoint; readonly call: number } | null
+      readonly effectsFile: string
+      readonly startedFile: string
+      readonly finishedFile: string
+    }
+  | { readonly kind: 'first-call'; readonly location: string; readonly nodeId: string }
+
+/** What the process answers to each kind of job. */
+export interface ChildAnswers {
+  readonly 'owner-id': string
+  readonly pairs: { readonly errors: readonly string[]; readonly longestBlockMs: number }
+  readonly claims: void
+  readonly crash: never
+  readonly 'first-call': void
+}
+
+/** What is handed to the program. */
+export interface ChildOrder {
+  readonly processModule: string
+  readonly job: ChildJob
+}

@@ -1,0 +1,128 @@
+// The program of the processes that the suite starts. It reports when the adapter is loaded, waits for the word to
+// begin so that several begin together, does one job and reports its answer.
+import { appendFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { currentOwnerId } from '@smithers/tool-core/log'
+import type { MaybePromise, ToolCallLog } from '@smithers/tool-core/log'
+import type { ChildAnswers, ChildJob, ChildOrder } from './child-job.ts'
+import { mustStart, sampleRow, success } from './sample-row.ts'
+
+const order = JSON.parse(process.argv[2] ?? '') as ChildOrder
+const { createLog } = (await import(order.processModule)) as {
+  readonly createLog: (location: string) => MaybePromise<ToolCallLog>
+}
+const begun = new Promise((resolve) => process.once('message', resolve))
+process.send?.({ ready: true })
+await begun
+const answer = await perform(order.job)
+process.send?.({ answer }, () => process.disconnect())
+
+async function perform(job: ChildJob): Promise<ChildAnswers[ChildJob['kind']]> {
+  switch (job.kind) {
+    case 'owner-id':
+      return currentOwnerId()
+    case 'pairs':
+      return await writePairs(job)
+    case 'claims':
+      return await claimKeys(job)
+    case 'crash':
+      return await crash(job)
+    case 'first-call':
+      return await firstCall(job)
+  }
+}
+
+async function writePairs({
+  location,
+  nodeId,
+  pairs,
+}: ChildJob & { kind: 'pairs' }): Promise<ChildAnswers['pairs']> {
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  const log = await createLog(location)
+  delay.enable()
+  const errors: string[] = []
+  for (let seq = 1; seq <= pairs; seq += 1) {
+    try {
+      const durability = seq % 10 === 0 ? 'fsync' : 'relaxed'
+      const row = sampleRow({ nodeId, seq, idempotencyKey: `${nodeId}-${seq}` })
+      const started = await log.start(row, { durability, claim: 'inflight' })
+      const finished = await log.finish(row.callToken, success())
+      if (!started.ok || finished !== 'ok')
+        errors.push(`seq ${seq}: ${JSON.stringify([started, finished])}`)
+    } catch (error) {
+      errors.push(`seq ${seq}: ${String(error)}`)
+    }
+    // The tool's own work; also lets the event loop turn, whose delays are measured.
+    await sleep(0)
+  }
+  delay.disable()
+  await log.close()
+  return { errors, longestBlockMs: delay.max / 1e6 }
+}
+
+/** Tries to run every key once, as seven other processes do at the same time. */
+async function claimKeys({
+  location,
+  worker,
+  keys,
+  effectsFile,
+}: ChildJob & { kind: 'claims' }): Promise<ChildAnswers['claims']> {
+  const log = await createLog(location)
+  for (let key = 1; key <= keys; key += 1) {
+    const row = sampleRow({
+      nodeId: `worker-${worker}`,
+      seq: key,
+      idempotencyKey: `key-${key}`,
+      leaseExpiresAtMs: Number.MAX_SAFE_INTEGER,
+    })
+    // A key in flight is asked for again, so that the moment between two states of its row is hit often.
+    for (;;) {
+      const result = await log.start(row, { durability: 'relaxed', claim: 'once' })
+      if (result.ok) {
+        appendFileSync(effectsFile, `key-${key}\n`)
+        await log.finish(row.callToken, success())
+        break
+      }
+      if (result.reason !== 'claimed') throw new Error(`start was refused: ${result.reason}`)
+      if (result.existing.status === 'success') break
+      await sleep(0)
+    }
+  }
+  await log.close()
+}
+
+/** Makes calls whose effect is a line in a file, until the process kills itself at the point it was told, or is killed. */
+async function crash({
+  location,
+  runId,
+  killAt,
+  effectsFile,
+  startedFile,
+  finishedFile,
+}: ChildJob & { kind: 'crash' }): Promise<ChildAnswers['crash']> {
+  const log = await createLog(location)
+  for (let seq = 1; ; seq += 1) {
+    const dieAt = (point: string): void => {
+      if (seq === killAt?.call && point === killAt.point) process.kill(process.pid, 'SIGKILL')
+    }
+    dieAt('before the start')
+    const callToken = await mustStart(log, { runId, seq })
+    appendFileSync(startedFile, `${callToken}\n`)
+    dieAt('after the start')
+    appendFileSync(effectsFile, `${callToken}\n`)
+    dieAt('after the effect')
+    await log.finish(callToken, success())
+    appendFileSync(finishedFile, `${callToken}\n`)
+    dieAt('after the finish')
+  }
+}
+
+async function firstCall({
+  location,
+  nodeId,
+}: ChildJob & { kind: 'first-call' }): Promise<ChildAnswers['first-call']> {
+  const log = await createLog(location)
+  await mustStart(log, { nodeId, idempotencyKey: nodeId }, 'inflight')
+  await log.close()
+}

@@ -1,0 +1,9 @@
+export { logConformance, runLogConformance } from './run-log-conformance.ts'
+export type { ConformanceResult, TestRunner } from './run-log-conformance.ts'
+export type {
+  DocumentedRow,
+  FailureHooks,
+  LogConformanceOptions,
+  SchemaHooks,
+  Skip,
+} from './conformance-options.ts'

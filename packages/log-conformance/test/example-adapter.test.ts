@@ -1,0 +1,4 @@
+import { logConformance } from '@smithers/log-conformance/vitest'
+import { jsonLinesConformance } from './fixtures/json-lines-conformance.ts'
+
+logConformance(jsonLinesConformance)
