@@ -97,7 +97,7 @@ function patchAsTheErrorSays(patch: string, error: string): string | null {
 }
 
 function* tellTracker(task: string): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
-  const url = /http:\/\/\S+?(?=[\s.]|$)/.exec(task)?.[0] ?? ''
+  const url = /http:\/\/\S+/.exec(task)?.[0] ?? ''
   return yield {
     text: 'Green. Now I tell the tracker.',
     toolName: 'bash',

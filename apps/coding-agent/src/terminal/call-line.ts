@@ -26,6 +26,7 @@ const refusals: ReadonlySet<string> = new Set([
   'INVALID_INPUT',
   'TOOL_PATH_INVALID',
   'TOOL_PATH_ESCAPE',
+  'TOOL_PATH_DENIED',
   'TOOL_FILE_TOO_LARGE',
   'TOOL_CONTENT_TOO_LARGE',
   'TOOL_PATCH_TOO_LARGE',

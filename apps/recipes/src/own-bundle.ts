@@ -1,0 +1,88 @@
+// A bundle of one's own: two of the built-in tools, and a tool that costs money. The agent's model is a mock, so that
+// this runs offline; put any AI SDK model in its place.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createBuiltinTools } from '@smithers/builtin-tools'
+import { createMemoryLog } from '@smithers/log-memory'
+import { createToolRun, defineTool, toolset } from '@smithers/tool-core'
+import { ToolLoopAgent } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import { z } from 'zod'
+
+// The shop stands for a service that takes idempotency keys: an order that it has seen is not placed again.
+const orders = new Map<string, string>()
+
+const placeOrder = defineTool({
+  name: 'shop.place_order',
+  description: 'Orders an article from the shop.',
+  schema: z.object({ sku: z.string(), note: z.string().optional() }),
+  sideEffect: true,
+  idempotent: false,
+  // The note is free text: a reworded note is still the same order.
+  key: ({ sku }) => [sku],
+  execute({ sku }, ctx) {
+    orders.set(ctx.idempotencyKey, sku)
+    return `ordered ${sku}`
+  },
+})
+
+// No bash, no write: this agent can look and order, nothing else.
+const { read, grep } = createBuiltinTools({ only: ['read', 'grep'] })
+const tools = toolset([read, grep, placeOrder])
+console.log(Object.keys(tools))
+
+const rootDir = await mkdtemp(join(tmpdir(), 'own-bundle-'))
+await writeFile(join(rootDir, 'shopping.txt'), 'milk-1l\n')
+
+const log = createMemoryLog()
+for (const attempt of [1, 2]) {
+  const run = createToolRun({ runId: 'run-1', nodeId: 'shopper', attempt, rootDir, log })
+  const agent = new ToolLoopAgent({
+    model: mockModel([
+      ['read', { path: 'shopping.txt' }],
+      ['shop_place_order', { sku: 'milk-1l', note: `attempt ${attempt}` }],
+    ]),
+    tools: run.tools(tools),
+  })
+  const { text } = await agent.generate({ prompt: 'Buy what is on the list.' })
+  console.log(text)
+}
+
+// Two attempts, one order: the key names the order, not the attempt.
+console.log([...orders.values()])
+for (const row of await log.list({ runId: 'run-1' })) {
+  console.log(`${row.attempt}.${row.seq} ${row.toolName} ${row.status}`)
+}
+await rm(rootDir, { recursive: true })
+
+/** Makes the calls one after the other, then answers. */
+function mockModel(
+  calls: readonly (readonly [toolName: string, input: object])[],
+): MockLanguageModelV4 {
+  let turn = 0
+  return new MockLanguageModelV4({
+    doGenerate: async () => {
+      const call = calls[turn++]
+      return {
+        content:
+          call === undefined
+            ? [{ type: 'text', text: 'Done.' }]
+            : [
+                {
+                  type: 'tool-call',
+                  toolCallId: `call-${turn}`,
+                  toolName: call[0],
+                  input: JSON.stringify(call[1]),
+                },
+              ],
+        finishReason: { unified: call === undefined ? 'stop' : 'tool-calls', raw: undefined },
+        usage: {
+          inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
+          outputTokens: { total: 0, text: 0, reasoning: 0 },
+        },
+        warnings: [],
+      }
+    },
+  })
+}

@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+
+/** Runs a recipe as its reader would, and answers with the lines it printed. */
+function linesOf(name: string): string[] {
+  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'recipe-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url))
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--conditions=@smithers/source', file],
+    { env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder }, encoding: 'utf8' },
+  )
+  expect(stderr).toBe('')
+  expect(status).toBe(0)
+  expect(readdirSync(folder)).toEqual([])
+  return stdout.trimEnd().split('\n')
+}
+
+test('only-the-sandbox confines files and commands', () => {
+  expect(linesOf('only-the-sandbox')).toEqual([
+    'buy milk',
+    '',
+    '../secret.txt: TOOL_PATH_ESCAPE',
+    '/etc/hostname: TOOL_PATH_ESCAPE',
+    'way-out/hostname: TOOL_PATH_ESCAPE',
+    'exited 0: 1 notes/today.txt',
+    '',
+    'refused: TOOL_NETWORK_DISABLED',
+    'false',
+  ])
+})
+
+test('swap-the-log records the same rows in either log', () => {
+  const rows = (log: string): string[] => [
+    'Hello, Ada!',
+    `${log}: 1 greet {"name":"Ada"} success`,
+    `${log}: 2 greet {"name":""} error`,
+  ]
+  expect(linesOf('swap-the-log')).toEqual([...rows('memory'), ...rows('sqlite')])
+})
+
+test('own-bundle orders once in two attempts', () => {
+  expect(linesOf('own-bundle')).toEqual([
+    "[ 'read', 'grep', 'shop_place_order' ]",
+    'Done.',
+    'Done.',
+    "[ 'milk-1l' ]",
+    '1.1 read success',
+    '1.2 shop.place_order success',
+    '2.1 read success',
+    '2.2 shop.place_order success',
+  ])
+})
