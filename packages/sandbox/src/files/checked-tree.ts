@@ -51,7 +51,8 @@ class CheckedDirectory implements HeldDirectory {
     this.self = path
     this.#canonicalRoot = canonicalRoot
     const stat = lstatSync(path, { bigint: true })
-    if (!stat.isDirectory()) throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' })
+    if (!stat.isDirectory())
+      throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR', syscall: 'open' })
     this.#identity = identityOf(stat)
   }
 

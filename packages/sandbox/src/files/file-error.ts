@@ -11,7 +11,7 @@ export function quotePath(path: string): string {
 
 /** The `errno` name of a system error, such as `'ENOENT'`; undefined for anything else. */
 export function systemCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
 }
 

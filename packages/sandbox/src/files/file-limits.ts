@@ -18,6 +18,8 @@ export const fileLimits = Object.freeze({
   maxSynchronousBytes: 256 * 1024,
   /** Bytes moved at once on the asynchronous path. */
   chunkBytes: 1024 * 1024,
+  /** Bytes looked at at once for lines of a large file. */
+  lineChunkBytes: 64 * 1024,
   /** Bytes that `read` returns unless told otherwise: what fits in memory without surprise. */
   defaultMaxReadBytes: 64 * 1024 * 1024,
   /** Synchronous work in one turn of the event loop before further calls wait for the next turn. */

@@ -44,6 +44,9 @@ export const defaultProtectedNames: readonly string[] = Object.freeze([
 ])
 
 /** The names that a `protect` option means. */
-export function resolveProtectedNames(protect: 'default' | readonly string[]): readonly string[] {
+export function resolveProtectedNames(
+  protect: 'default' | 'none' | readonly string[],
+): readonly string[] {
+  if (protect === 'none') return []
   return protect === 'default' ? defaultProtectedNames : Object.freeze([...protect])
 }

@@ -8,9 +8,12 @@ import type { OpenOptions, SandboxFile } from './file-reading.ts'
 import { updateContent, writeContent } from './file-writing.ts'
 import type { WriteContent, WriteDurability } from './file-writing.ts'
 import type { GuardKind } from './held-directory.ts'
+import { selectLines } from './line-range.ts'
+import type { LineRange } from './line-range.ts'
 import { resolveProtectedNames } from './protected-names.ts'
+import { fileTooLarge } from './read-file.ts'
 import { createSemaphore } from './semaphore.ts'
-import { decodeText } from './text-encoding.ts'
+import { decodeText, encodeText } from './text-encoding.ts'
 import { changeMode, makeDirectory, removeEntry, renameEntry } from './tree-changes.ts'
 import { listDirectory, openDirectory, statPath, walkDirectory } from './tree-looking.ts'
 import type { FileStat, OpenDirectory } from './tree-looking.ts'
@@ -23,18 +26,18 @@ export interface SandboxFilesOptions {
    * Globs of paths that no operation touches or shows, matched on the path relative to the root after links are
    * resolved; a denied directory denies what is in it. @default []
    */
-  readonly deny?: readonly string[]
+  readonly deny?: readonly string[] | undefined
   /**
    * Names that can be read but not changed, since programs outside trust them: git hooks, shell start-up files, CI
    * definitions. Relative to the root. @default 'default'
    */
-  readonly protect?: 'default' | readonly string[]
+  readonly protect?: 'default' | 'none' | readonly string[] | undefined
   /** A file with more hard links is not changed, since one may be outside; reading is not limited. @default 1 */
-  readonly maxLinks?: number
+  readonly maxLinks?: number | undefined
   /** When a write counts as done. @default 'fsync' */
-  readonly durability?: WriteDurability
+  readonly durability?: WriteDurability | undefined
   /** `'beneath'` refuses to work where the guard can be raced. @default 'auto' */
-  readonly guard?: 'auto' | GuardKind
+  readonly guard?: 'auto' | GuardKind | undefined
 }
 
 /**
@@ -54,6 +57,14 @@ export interface SandboxFiles {
   /** The text of a UTF-8 file, without a byte order mark; anything else is `TOOL_FILE_NOT_TEXT`. */
   readText(path: string, options?: { readonly maxBytes?: number }): Promise<string>
   /**
+   * The text of some lines of a UTF-8 file of any size, counted from 1, with their line endings. Reads no further than
+   * needed. `totalLines` is known when the end of the file was reached.
+   */
+  readLines(
+    path: string,
+    range: LineRange & { readonly maxBytes?: number; readonly abortSignal?: AbortSignal },
+  ): Promise<{ readonly text: string; readonly totalLines: number | undefined }>
+  /**
    * Writes a whole file in one step, creating directories above it: whenever the process dies, the old file or the new
    * one is there. Keeps the mode of a file it replaces. `create` refuses when something is there.
    */
@@ -69,6 +80,12 @@ export interface SandboxFiles {
   update(
     path: string,
     change: (bytes: Buffer) => string | Uint8Array | undefined,
+    options?: { readonly maxBytes?: number; readonly durability?: WriteDurability },
+  ): Promise<void>
+  /** The same for UTF-8 text. A byte order mark is kept, and kept out of what `change` sees. */
+  updateText(
+    path: string,
+    change: (text: string) => string | undefined,
     options?: { readonly maxBytes?: number; readonly durability?: WriteDurability },
   ): Promise<void>
   /** Opens a regular file for use with `node:fs`. */
@@ -118,6 +135,19 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
     async readText(path, { maxBytes = readLimit } = {}) {
       return decodeText(await readBytes(guard, held, path, maxBytes), path)
     },
+    readLines: (path, range) =>
+      guard.run(path, async () => {
+        const file = openFile(guard, path, {})
+        try {
+          const maxBytes = range.maxBytes ?? readLimit
+          const selection = await selectLines(file.fd, file.sizeBytes, { ...range, maxBytes })
+          const { bytes, totalBytes, totalLines } = selection
+          if (totalBytes > maxBytes) throw fileTooLarge(path, totalBytes, maxBytes)
+          return { text: decodeText(bytes, path), totalLines }
+        } finally {
+          file.close()
+        }
+      }),
     write: (path, content, choice = {}) =>
       writeContent(guard, held, {
         path,
@@ -129,6 +159,16 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
       updateContent(guard, held, {
         path,
         change,
+        maxBytes: choice.maxBytes ?? readLimit,
+        durability: choice.durability ?? durability,
+      }),
+    updateText: (path, change, choice = {}) =>
+      updateContent(guard, held, {
+        path,
+        change: (bytes) => {
+          const text = change(decodeText(bytes, path))
+          return text === undefined ? undefined : encodeText(text, bytes)
+        },
         maxBytes: choice.maxBytes ?? readLimit,
         durability: choice.durability ?? durability,
       }),

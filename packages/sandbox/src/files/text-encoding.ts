@@ -13,6 +13,11 @@ export function decodeText(bytes: Buffer, path: string): string {
   return bytes.toString('utf8', hasByteOrderMark(bytes) ? 3 : 0)
 }
 
+/** The bytes of a changed text, with the byte order mark of what it was decoded from. */
+export function encodeText(text: string, original: Uint8Array): Buffer {
+  return Buffer.from(hasByteOrderMark(original) ? `\uFEFF${text}` : text)
+}
+
 export function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }

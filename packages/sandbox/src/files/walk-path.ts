@@ -28,7 +28,10 @@ export interface WalkOptions {
   readonly lastLink: 'follow' | 'keep'
   /** `'entry'` holds the object for opening, `'stat'` only looks at it. */
   readonly hold: 'entry' | 'stat'
-  /** Creates missing directories on the way, after asking whether that one may be created. */
+  /**
+   * Creates missing directories on the way, after asking about each place that would come to exist, the last one
+   * included: what is refused leaves no directories behind.
+   */
   readonly createParents?: (relativePath: string) => void
 }
 
@@ -113,16 +116,29 @@ class Walk {
       this.#names.push(name)
     } catch (error) {
       const code = systemCode(error)
-      if (code === 'ENOENT' && this.#options.createParents !== undefined) this.#create(name)
+      if (code === 'ENOENT' && this.#mayCreate(name)) this.#create(name)
       else if (code === 'ENOTDIR' || code === 'ELOOP') this.#expandLink(name, error)
       else throw error
     }
   }
 
+  /** What is to come below a missing directory is known already: no link can stand there. */
+  #mayCreate(name: string): boolean {
+    const { createParents } = this.#options
+    if (createParents === undefined || this.#pending.includes('..')) return false
+    let path = [...this.#names, name].join('/')
+    createParents(path)
+    for (const below of this.#pending.toReversed()) {
+      if (below === '' || below === '.') continue
+      path = `${path}/${below}`
+      createParents(path)
+    }
+    return true
+  }
+
   /** Creates the missing directory and lets the walk enter it, or whatever somebody put there first. */
   #create(name: string): void {
     this.#countChange()
-    this.#options.createParents?.([...this.#names, name].join('/'))
     try {
       this.#top.recheck()
       mkdirSync(this.#top.at(name))

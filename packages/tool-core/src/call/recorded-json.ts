@@ -194,13 +194,16 @@ function describedBytes(value: ArrayBufferView | ArrayBuffer, walk: Walk): unkno
 
 function describeError(error: unknown, stacks: boolean, depth: number): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
-  const { code, details } = error as { readonly code?: unknown; readonly details?: unknown }
+  const { code, details, logMessage } = error as Partial<Record<string, unknown>>
   return {
     name: error.name,
     ...(code === undefined ? {} : { code }),
-    message: error.message,
+    message: typeof logMessage === 'string' ? logMessage : error.message,
     ...(details === undefined ? {} : { details }),
-    ...(stacks && error.stack !== undefined ? { stack: error.stack } : {}),
+    // A stack begins with the message.
+    ...(stacks && error.stack !== undefined && logMessage === undefined
+      ? { stack: error.stack }
+      : {}),
     ...(error.cause === undefined || depth >= 4
       ? {}
       : { cause: describeError(error.cause, stacks, depth + 1) }),

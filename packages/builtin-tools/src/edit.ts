@@ -1,0 +1,85 @@
+import { isAbsolute, posix, relative } from 'node:path'
+import type { SandboxFiles } from '@smithers/sandbox'
+import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import { z } from 'zod'
+import { fingerprint } from './content-fingerprint.ts'
+import { filesFor } from './sandbox-for-context.ts'
+import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
+import { applyHunks } from './unified-diff.ts'
+import { parseUnifiedDiff } from './unified-diff-parse.ts'
+
+/** Input of {@link edit}. */
+export interface EditInput {
+  /** From the root, or absolute beneath it. */
+  readonly path: string
+  /** A unified diff of this one file. */
+  readonly patch: string
+}
+
+const schema = z.object({
+  path: z.string().describe('The file to patch, relative to the root or absolute within it.'),
+  patch: z
+    .string()
+    .describe('A unified diff of this file: hunks like "@@ -12,3 +12,4 @@" with context lines.'),
+})
+
+/**
+ * Creates the tool `edit` with other settings.
+ *
+ * @throws SmithersError `TOOL_PATCH_FAILED`, `TOOL_PATCH_TOO_LARGE`, `TOOL_FILE_TOO_LARGE`, `TOOL_CONTENT_TOO_LARGE` for
+ * the result, `TOOL_FILE_NOT_TEXT`, `TOOL_FILE_CHANGED`, `TOOL_FILE_NOT_FOUND`, `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`,
+ * `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; the file is then as it was
+ */
+export function createEditTool(settings: ToolSettings): DefinedTool<EditInput, string> {
+  return defineTool({
+    name: 'edit',
+    description:
+      'Change an existing text file with a unified diff. Every hunk needs correct line counts and context lines that stand in the file. Nothing is changed unless all hunks apply.',
+    schema,
+    sideEffect: true,
+    idempotent: false,
+    effectScope: 'workspace',
+    logInput: ({ path, patch }) => ({ path, patch: fingerprint(patch) }),
+    async execute({ path, patch }, ctx) {
+      const files = filesFor(ctx, settings)
+      const { maxOutputBytes } = limitsFor(ctx, settings)
+      const bytes = Buffer.byteLength(patch)
+      if (bytes > maxOutputBytes) {
+        throw new SmithersError(
+          'TOOL_PATCH_TOO_LARGE',
+          `Patch too large: ${bytes} bytes, the limit is ${maxOutputBytes}. Split it into several edits.`,
+          { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
+        )
+      }
+      const hunks = await parseUnifiedDiff(patch, namesOf(path, files))
+      await files.updateText(
+        path,
+        (before) => {
+          const after = applyHunks(before, hunks, path)
+          const size = Buffer.byteLength(after)
+          if (size > maxOutputBytes) throw resultTooLarge(path, size, maxOutputBytes)
+          return after
+        },
+        { maxBytes: maxOutputBytes },
+      )
+      return 'ok'
+    },
+  })
+}
+
+/** Applies a unified diff to an existing file (S0 §edit). */
+export const edit: DefinedTool<EditInput, string> = createEditTool(defaultSettings)
+
+/** What the headers of a patch may call a file: as it was given, and as seen from the root. */
+function namesOf(path: string, { rootDir }: SandboxFiles): readonly string[] {
+  const fromRoot = isAbsolute(path) ? relative(rootDir, path) : path
+  return [posix.normalize(path), posix.normalize(fromRoot.replaceAll('\\', '/'))]
+}
+
+function resultTooLarge(path: string, bytes: number, maxBytes: number): SmithersError {
+  return new SmithersError(
+    'TOOL_CONTENT_TOO_LARGE',
+    `Content too large: the patched ${JSON.stringify(path)} would have ${bytes} bytes, the limit is ${maxBytes}. Nothing was changed.`,
+    { details: { path, bytes, maxBytes }, effect: 'none' },
+  )
+}

@@ -1,0 +1,79 @@
+import { SandboxError } from '@smithers/sandbox'
+import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import { z } from 'zod'
+import { filesFor } from './sandbox-for-context.ts'
+import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
+
+/** Input of {@link read}. */
+export interface ReadInput {
+  /** From the root, or absolute beneath it. */
+  readonly path: string
+  /** The first line, counted from 1. @default 1 */
+  readonly offset?: number | undefined
+  /** How many lines. @default all */
+  readonly limit?: number | undefined
+}
+
+const schema = z.object({
+  path: z.string().describe('File path, relative to the root or absolute within it.'),
+  offset: z.int().min(1).optional().describe('First line to read, counted from 1.'),
+  limit: z.int().min(1).optional().describe('How many lines to read.'),
+})
+
+/**
+ * Creates the tool `read` with other settings.
+ *
+ * @throws SmithersError `TOOL_FILE_TOO_LARGE` over `maxOutputBytes`, `TOOL_FILE_NOT_TEXT`, `TOOL_FILE_NOT_FOUND`,
+ * `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`, `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; `INVALID_INPUT` for an offset past the end
+ */
+export function createReadTool(settings: ToolSettings): DefinedTool<ReadInput, string> {
+  return defineTool({
+    name: 'read',
+    description:
+      'Read a UTF-8 text file. For a large file, read a part of it: offset is the first line (from 1), limit the number of lines.',
+    schema,
+    async execute({ path, offset, limit }, ctx) {
+      const files = filesFor(ctx, settings)
+      const { maxOutputBytes } = limitsFor(ctx, settings)
+      try {
+        if (offset === undefined && limit === undefined) {
+          return await files.readText(path, { maxBytes: maxOutputBytes })
+        }
+        const startLine = offset ?? 1
+        const { text, totalLines } = await files.readLines(path, {
+          startLine,
+          endLine: limit === undefined ? undefined : startLine + limit - 1,
+          maxBytes: maxOutputBytes,
+          abortSignal: ctx.abortSignal,
+        })
+        if (totalLines !== undefined && startLine > Math.max(totalLines, 1)) {
+          throw offsetPastEnd(path, startLine, totalLines)
+        }
+        return text
+      } catch (error) {
+        throw SandboxError.isInstance(error) && error.code === 'TOOL_FILE_TOO_LARGE'
+          ? tooLarge(error, path, limit !== undefined || offset !== undefined)
+          : error
+      }
+    },
+  })
+}
+
+/** Reads a UTF-8 file (S0 §read). */
+export const read: DefinedTool<ReadInput, string> = createReadTool(defaultSettings)
+
+function offsetPastEnd(path: string, offset: number, totalLines: number): SmithersError {
+  return new SmithersError(
+    'INVALID_INPUT',
+    `offset ${offset} is past the end of ${JSON.stringify(path)}, which has ${totalLines} lines.`,
+    { details: { path, offset, totalLines }, effect: 'none' },
+  )
+}
+
+function tooLarge({ details, cause }: SandboxError, path: string, isPart: boolean): SmithersError {
+  const { bytes, maxBytes } = details
+  const message = isPart
+    ? `File too large: these lines of ${JSON.stringify(path)} have more than ${maxBytes} bytes. Read fewer: pass a smaller limit.`
+    : `File too large: ${JSON.stringify(path)} has ${bytes} bytes, the limit is ${maxBytes}. Read a part with offset and limit (lines), or search it with grep.`
+  return new SmithersError('TOOL_FILE_TOO_LARGE', message, { details, cause, effect: 'none' })
+}

@@ -1,0 +1,252 @@
+import type { SmithersError } from '@smithers/tool-core'
+import { patchFailed, quoteLine } from './unified-diff-error.ts'
+import type { Hunk, HunkLine } from './unified-diff-parse.ts'
+
+/** The lines of a file, without their newlines; carriage returns stay. */
+export interface FileLines {
+  readonly lines: readonly string[]
+  /** False when the last line has no newline. */
+  readonly endsWithNewline: boolean
+}
+
+/** Compared lines in one patch, after which placing gives up: a bound on work, not on time. */
+const maxComparisons = 20_000_000
+/** Places of one line that count when looking for the place that fits best. */
+const maxVotesPerLine = 2_000
+const maxShownCandidates = 10
+
+/**
+ * Finds the index of the file's line at which each hunk applies. A hunk applies where it says, moved by as much as the
+ * hunk before it; failing that, at the only other place where all its old lines stand.
+ *
+ * @throws SmithersError `TOOL_PATCH_FAILED` when a hunk fits nowhere or at several places
+ */
+export function placeHunks(
+  file: FileLines,
+  hunks: readonly Hunk[],
+  path: string,
+): readonly number[] {
+  const search = new Search(file)
+  const places: number[] = []
+  let offset = 0
+  let firstFree = 0
+  for (const hunk of hunks) {
+    const stated = hunk.statedIndex + offset
+    const place = placeHunk(search, hunk, { stated, firstFree, count: hunks.length, path })
+    places.push(place)
+    offset = place - hunk.statedIndex
+    firstFree = place + hunk.oldLines.length
+  }
+  return places
+}
+
+interface Placing {
+  readonly stated: number
+  /** The first line that earlier hunks have not used. */
+  readonly firstFree: number
+  /** Hunks in the patch. */
+  readonly count: number
+  readonly path: string
+}
+
+function placeHunk(search: Search, hunk: Hunk, placing: Placing): number {
+  const { stated, firstFree } = placing
+  if (stated >= firstFree && search.matches(hunk, stated)) return stated
+  // Nothing but its line number says where an insertion without context belongs.
+  if (hunk.oldLines.length === 0) throw beyondEnd(hunk, search.file, placing)
+  const candidates = search.candidates(hunk, firstFree)
+  if (candidates.length === 1 && candidates[0] !== undefined) return candidates[0]
+  if (candidates.length > 1) throw ambiguous(hunk, candidates, placing)
+  throw noMatch(search, hunk, placing)
+}
+
+class Search {
+  readonly file: FileLines
+  #comparisons = 0
+  #positions: Map<string, number[]> | undefined
+
+  constructor(file: FileLines) {
+    this.file = file
+  }
+
+  /** Whether all old lines of a hunk stand at an index. */
+  matches({ oldLines }: Hunk, index: number): boolean {
+    if (index < 0 || index + oldLines.length > this.file.lines.length) return false
+    for (let offset = 0; offset < oldLines.length; offset += 1) {
+      this.#count()
+      const line = oldLines[offset]
+      if (line === undefined || !lineMatches(this.file, index + offset, line)) return false
+    }
+    return true
+  }
+
+  /** Every index from `from` on where a hunk matches; more than a few are not told. */
+  candidates(hunk: Hunk, from: number): readonly number[] {
+    const anchor = this.#rarestLine(hunk)
+    const found: number[] = []
+    for (const position of this.positionsOf(hunk.oldLines[anchor])) {
+      const index = position - anchor
+      if (index >= from && this.matches(hunk, index)) found.push(index)
+      if (found.length > maxShownCandidates) break
+    }
+    return found
+  }
+
+  positionsOf(line: HunkLine | undefined): readonly number[] {
+    return this.#index().get(withoutReturn(line?.content ?? '')) ?? []
+  }
+
+  #rarestLine({ oldLines }: Hunk): number {
+    let rarest = 0
+    for (const [offset, line] of oldLines.entries()) {
+      this.#count()
+      if (this.positionsOf(line).length < this.positionsOf(oldLines[rarest]).length) rarest = offset
+    }
+    return rarest
+  }
+
+  #index(): Map<string, number[]> {
+    if (this.#positions !== undefined) return this.#positions
+    this.#positions = new Map()
+    for (const [index, line] of this.file.lines.entries()) {
+      const key = withoutReturn(line)
+      const positions = this.#positions.get(key)
+      if (positions === undefined) this.#positions.set(key, [index])
+      else positions.push(index)
+    }
+    return this.#positions
+  }
+
+  #count(): void {
+    this.#comparisons += 1
+    if (this.#comparisons <= maxComparisons) return
+    throw patchFailed(
+      'finding the places of its hunks takes too much work, since their line numbers are wrong and their lines are everywhere. Correct the line numbers, or split the patch.',
+    )
+  }
+}
+
+/** Whether a line of a hunk stands at an index. A carriage return that only one of the two has does not matter. */
+function lineMatches(
+  { lines, endsWithNewline }: FileLines,
+  index: number,
+  line: HunkLine,
+): boolean {
+  const found = lines[index]
+  if (found === undefined) return false
+  if (found !== line.content && withoutReturn(found) !== withoutReturn(line.content)) return false
+  return !line.endsFile || (index === lines.length - 1 && !endsWithNewline)
+}
+
+function withoutReturn(line: string): string {
+  return line.endsWith('\r') ? line.slice(0, -1) : line
+}
+
+function describeHunk({ number }: Hunk, { count }: Placing): string {
+  return count === 1 ? 'the hunk' : `hunk ${number} of ${count}`
+}
+
+function ambiguous(hunk: Hunk, candidates: readonly number[], placing: Placing): SmithersError {
+  const lines = candidates.slice(0, maxShownCandidates).map((index) => index + 1)
+  const more = candidates.length > lines.length ? ' and more' : ''
+  return patchFailed(
+    `${describeHunk(hunk, placing)} does not fit at line ${placing.stated + 1} of ${JSON.stringify(placing.path)} and fits at lines ${lines.join(', ')}${more}. Give it the right line number, or more context. Nothing was changed.`,
+    {
+      details: {
+        path: placing.path,
+        hunk: hunk.number,
+        line: placing.stated + 1,
+        candidates: lines,
+      },
+    },
+  )
+}
+
+function beyondEnd(hunk: Hunk, { lines }: FileLines, placing: Placing): SmithersError {
+  const { stated, firstFree, path } = placing
+  const problem =
+    stated < firstFree
+      ? `inserts before the end of the hunk above it; put the hunks in the order of the file`
+      : `inserts without context after line ${stated}, but ${JSON.stringify(path)} has ${lines.length} lines`
+  return patchFailed(`${describeHunk(hunk, placing)} ${problem}. Nothing was changed.`, {
+    details: { path, hunk: hunk.number, line: stated + 1 },
+  })
+}
+
+function noMatch(search: Search, hunk: Hunk, placing: Placing): SmithersError {
+  const { stated, path } = placing
+  const best = bestPlace(search, hunk, stated)
+  const atStated = firstDifference(search.file, hunk, stated)
+  const what = `${describeHunk(hunk, placing)} does not match ${JSON.stringify(path)} at line ${stated + 1}`
+  const elsewhere = best !== undefined && best.index !== stated
+  const nearest =
+    best === undefined
+      ? 'None of its lines stand anywhere else.'
+      : elsewhere
+        ? `Its lines match best at line ${best.index + 1} (${best.matching} of ${hunk.oldLines.length}). ${firstDifference(search.file, hunk, best.index)}`
+        : 'No other place matches better.'
+  const used =
+    stated < placing.firstFree
+      ? ' Hunks must be in the order of the file and must not overlap.'
+      : ''
+  const bestText = elsewhere ? ` (best at line ${best.index + 1})` : ''
+  return patchFailed(
+    `${what}. ${atStated} ${nearest}${used} Nothing was changed. Read the file again and write the hunk from what stands there.`,
+    {
+      logReason: `${what}${bestText}.`,
+      details: {
+        path,
+        hunk: hunk.number,
+        line: stated + 1,
+        ...(best === undefined
+          ? {}
+          : {
+              bestLine: best.index + 1,
+              matchingLines: best.matching,
+              oldLines: hunk.oldLines.length,
+            }),
+      },
+    },
+  )
+}
+
+/** What the first line that differs should be and is. */
+function firstDifference(file: FileLines, { oldLines }: Hunk, index: number): string {
+  for (const [offset, line] of oldLines.entries()) {
+    if (lineMatches(file, index + offset, line)) continue
+    const found = file.lines[index + offset]
+    const place = `Line ${index + offset + 1}: expected ${quoteLine(line.content)}`
+    return line.endsFile && found === line.content
+      ? `${place} without a newline as the end of the file; more follows.`
+      : `${place}, found ${quoteLine(found)}.`
+  }
+  return 'The place is taken by an earlier hunk.'
+}
+
+/** The place where most lines of a hunk stand, the nearest to the stated one among equals. */
+function bestPlace(
+  search: Search,
+  { oldLines }: Hunk,
+  stated: number,
+): { readonly index: number; readonly matching: number } | undefined {
+  const votes = new Map<number, number>()
+  for (const [offset, line] of oldLines.entries()) {
+    const positions = search.positionsOf(line)
+    // A line that is everywhere says nothing about the place, and counting it would cost the most.
+    if (positions.length > maxVotesPerLine) continue
+    for (const position of positions) {
+      const index = position - offset
+      if (index >= 0) votes.set(index, (votes.get(index) ?? 0) + 1)
+    }
+    if (votes.size > maxVotesPerLine * 50) break
+  }
+  let best: { index: number; matching: number } | undefined
+  for (const [index, matching] of votes) {
+    const isBetter =
+      best === undefined ||
+      matching > best.matching ||
+      (matching === best.matching && Math.abs(index - stated) < Math.abs(best.index - stated))
+    if (isBetter) best = { index, matching }
+  }
+  return best
+}

@@ -1,0 +1,141 @@
+import { patchFailed } from './unified-diff-error.ts'
+import type { Hunk, HunkLine } from './unified-diff-parse.ts'
+import { placeHunks } from './unified-diff-placement.ts'
+import type { FileLines } from './unified-diff-placement.ts'
+
+/**
+ * Applies the hunks of a unified diff to a text. What no hunk touches stays as it is, character by character: line
+ * endings, a missing final newline.
+ *
+ * A hunk whose lines stand there with another line ending (an LF patch for a CRLF file) gets the line endings of its
+ * place; one whose lines stand there exactly is taken literally.
+ *
+ * @throws SmithersError `TOOL_PATCH_FAILED`
+ */
+export function applyHunks(text: string, hunks: readonly Hunk[], path: string): string {
+  const file = splitLines(text)
+  const places = placeHunks(file, hunks, path)
+  const starts = lineStarts(file, text.length)
+  const parts: string[] = []
+  let next = 0
+  for (const [index, hunk] of hunks.entries()) {
+    const place = places[index] ?? 0
+    const last = index === hunks.length - 1
+    parts.push(text.slice(starts[next], starts[place]))
+    next = place + hunk.oldLines.length
+    parts.push(replacement(file, hunk, place, last && next === file.lines.length))
+  }
+  parts.push(text.slice(starts[next]))
+  return parts.join('')
+}
+
+function splitLines(text: string): FileLines {
+  const lines = text.split('\n')
+  const endsWithNewline = lines.at(-1) === ''
+  if (endsWithNewline) lines.pop()
+  return { lines, endsWithNewline }
+}
+
+/** The offset of each line in the text, and of its end. */
+function lineStarts({ lines }: FileLines, length: number): readonly number[] {
+  const starts = Array.from<number>({ length: lines.length + 1 })
+  let start = 0
+  for (const [index, line] of lines.entries()) {
+    starts[index] = start
+    start += line.length + 1
+  }
+  starts[lines.length] = length
+  return starts
+}
+
+/** A line of the result: its text without a newline, and whether one follows. */
+interface ResultLine {
+  text: string
+  newline: boolean
+  isNew: boolean
+}
+
+function replacement(file: FileLines, hunk: Hunk, place: number, reachesEnd: boolean): string {
+  const converts = needsConversion(file, hunk, place)
+  const result: ResultLine[] = []
+  let position = place
+  for (const line of hunk.lines) {
+    if (line.operation === '-') {
+      position += 1
+    } else if (line.operation === ' ') {
+      result.push({
+        text: file.lines[position] ?? '',
+        newline: hasNewline(file, position),
+        isNew: false,
+      })
+      position += 1
+    } else {
+      const text = converts ? withEndingOf(file, hunk, position, line) : line.content
+      result.push({ text, newline: !line.endsFile, isNew: true })
+    }
+  }
+  return joinLines(file, hunk, result, place, reachesEnd)
+}
+
+/** Joins lines so that only the last of the file can be without a newline. */
+function joinLines(
+  file: FileLines,
+  hunk: Hunk,
+  result: ResultLine[],
+  place: number,
+  reachesEnd: boolean,
+): string {
+  const last = result.at(-1)
+  const marked = hunk.lines.some(({ endsFile }) => endsFile)
+  if (reachesEnd && !file.endsWithNewline && !marked && last?.isNew === true) {
+    // The patch says nothing about the end of a file that has no final newline: it stays without.
+    last.newline = false
+  }
+  const isOpenBefore =
+    reachesEnd && place === file.lines.length && place > 0 && !file.endsWithNewline
+  let text = isOpenBefore && result.length > 0 ? '\n' : ''
+  for (const [index, line] of result.entries()) {
+    const isLast = reachesEnd && index === result.length - 1
+    if (!line.newline && !isLast && line.isNew) {
+      throw patchFailed(
+        `hunk ${hunk.number} says that a line ends the file, but more lines follow it. Remove "\\ No newline at end of file", or put the line last.`,
+        { details: { hunk: hunk.number } },
+      )
+    }
+    text += line.text + (line.newline || !isLast ? '\n' : '')
+  }
+  return text
+}
+
+function hasNewline({ lines, endsWithNewline }: FileLines, index: number): boolean {
+  return endsWithNewline || index < lines.length - 1
+}
+
+/** Whether the lines of a hunk stand at its place only but for their line endings. */
+function needsConversion(file: FileLines, hunk: Hunk, place: number): boolean {
+  if (hunk.oldLines.length > 0) {
+    return hunk.oldLines.some((line, offset) => {
+      const isOpenEnd = !hasNewline(file, place + offset)
+      // The last line of a CRLF file without a final newline has no carriage return to lack.
+      return file.lines[place + offset] !== line.content && !isOpenEnd
+    })
+  }
+  const returns = hunk.lines.some(({ content }) => content.endsWith('\r'))
+  return (
+    !returns &&
+    file.lines.length > 0 &&
+    file.lines.every((line, index) => isReturned(file, line, index))
+  )
+}
+
+function isReturned(file: FileLines, line: string, index: number): boolean {
+  return line.endsWith('\r') || !hasNewline(file, index)
+}
+
+/** A new line with the ending of the line it replaces or follows. */
+function withEndingOf(file: FileLines, hunk: Hunk, position: number, line: HunkLine): string {
+  const neighbour = position > 0 ? position - 1 : position
+  const returned = file.lines[neighbour]?.endsWith('\r') === true
+  const text = line.content.endsWith('\r') ? line.content.slice(0, -1) : line.content
+  return returned && !line.endsFile ? `${text}\r` : text
+}

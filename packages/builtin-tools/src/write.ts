@@ -1,0 +1,54 @@
+import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import { z } from 'zod'
+import { fingerprint } from './content-fingerprint.ts'
+import { filesFor } from './sandbox-for-context.ts'
+import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
+
+/** Input of {@link write}. */
+export interface WriteInput {
+  /** From the root, or absolute beneath it. */
+  readonly path: string
+  /** The whole file. */
+  readonly content: string
+}
+
+const schema = z.object({
+  path: z.string().describe('Destination path, relative to the root or absolute within it.'),
+  content: z.string().describe('The whole contents of the file.'),
+})
+
+/**
+ * Creates the tool `write` with other settings.
+ *
+ * @throws SmithersError `TOOL_CONTENT_TOO_LARGE` over `maxOutputBytes`, `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`,
+ * `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`, `TOOL_FILE_FAILED`
+ */
+export function createWriteTool(settings: ToolSettings): DefinedTool<WriteInput, string> {
+  return defineTool({
+    name: 'write',
+    description:
+      'Write a file, replacing what was there; directories are created. To change a part of a file, use edit.',
+    schema,
+    sideEffect: true,
+    idempotent: false,
+    // What changes is under the root, visible with `git diff`.
+    effectScope: 'workspace',
+    logInput: ({ path, content }) => ({ path, content: fingerprint(content) }),
+    async execute({ path, content }, ctx) {
+      const { maxOutputBytes } = limitsFor(ctx, settings)
+      const bytes = Buffer.byteLength(content)
+      if (bytes > maxOutputBytes) {
+        throw new SmithersError(
+          'TOOL_CONTENT_TOO_LARGE',
+          `Content too large: ${bytes} bytes, the limit is ${maxOutputBytes}. Write less, or write the file in parts with a command.`,
+          { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
+        )
+      }
+      await filesFor(ctx, settings).write(path, content)
+      return 'ok'
+    },
+  })
+}
+
+/** Writes a file (S0 §write). */
+export const write: DefinedTool<WriteInput, string> = createWriteTool(defaultSettings)
