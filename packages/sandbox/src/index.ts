@@ -2,6 +2,7 @@ export { createSandbox } from './create-sandbox.ts'
 export type {
   Explanation,
   FilePolicy,
+  LimitEnforcement,
   RunEnforcement,
   RunOptions,
   RunResult,

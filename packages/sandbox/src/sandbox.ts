@@ -82,6 +82,16 @@ export interface RunResult extends CapturedOutput {
 /** What was enforced for one command. */
 export interface RunEnforcement extends EnforcedProperties {
   readonly backend: IsolationBackendName
+  readonly limits: LimitEnforcement
+}
+
+/**
+ * How far the limits hold that not every machine can enforce; absent ones were not asked for. `'watched'`: looked at ten
+ * times a second. `fileMb`, `cpuSeconds`, the time and the output hold everywhere.
+ */
+export interface LimitEnforcement {
+  readonly memoryMb?: 'enforced' | 'watched'
+  readonly processes?: 'enforced' | 'none'
 }
 
 /** Something that a command did and should not have, found afterwards. */

@@ -1,15 +1,33 @@
 import { randomUUID } from 'node:crypto'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
+import type { OpenDirectory } from '../files/tree-looking.ts'
 import type { IsolationBackend } from '../isolation/backend.ts'
 import { resolveLimits, type ResolvedLimits } from '../limits.ts'
 import type { CommandCheck } from '../network/command-policy.ts'
-import type { RunEnforcement, RunOptions, RunResult, Violation } from '../sandbox.ts'
+import type {
+  LimitEnforcement,
+  RunEnforcement,
+  RunOptions,
+  RunResult,
+  Violation,
+} from '../sandbox.ts'
 import { SandboxError } from '../sandbox-error.ts'
+import { createControlGroup, hasControlGroups } from './control-group.ts'
 import { markerVariable } from './environment.ts'
-import { findDenied } from './find-denied.ts'
 import { findCommand } from './find-command.ts'
+import { findDenied } from './find-denied.ts'
 import { OutputBuffer } from './output-buffer.ts'
+import { withResourceLimits } from './resource-limits.ts'
 import { runCommand, type CommandOutcome } from './run-command.ts'
+import {
+  aborted,
+  cwdError,
+  missingCommand,
+  refusedByPolicy,
+  spawnFailed,
+  timedOut,
+} from './run-errors.ts'
+import { changedNames, snapshotNames } from './watch-names.ts'
 
 /** A sandbox as its commands see it: every option resolved. */
 export interface RunSettings {
@@ -23,7 +41,7 @@ export interface RunSettings {
   readonly deny: readonly string[]
   /** Names that commands may not change. */
   readonly protect: readonly string[]
-  readonly enforced: RunEnforcement
+  readonly enforced: Omit<RunEnforcement, 'limits'>
   readonly env: Readonly<Record<string, string>>
   readonly limits: ResolvedLimits
   /** `null` when nothing is checked: the network is open, or left to isolation. */
@@ -42,28 +60,26 @@ export async function confinedRun(
   const limits = resolveLimits(options, settings.limits)
   const argv = [command, ...args] as const
   checkArgv(argv)
+  const enforced = { ...settings.enforced, limits: limitEnforcement(limits, settings) }
   const notStarted = (status: RunResult['status'], error: SandboxError): RunResult => ({
     ...nothing,
     status,
     error,
-    enforced: settings.enforced,
+    enforced,
   })
 
   if (options.signal?.aborted === true) {
     return notStarted('aborted', aborted(command, options.signal, 'none'))
   }
   const refusal = settings.check?.(argv) ?? null
-  if (refusal !== null) {
-    return notStarted(
-      'refused',
-      refusedByPolicy(refusal.code, refusal.reason, command, refusal.rule),
-    )
-  }
-  let directory: ReturnType<SandboxFiles['openDirectory']>
+  if (refusal !== null) return notStarted('refused', refusedByPolicy(refusal, command))
+  const cwd = options.cwd ?? '.'
+  let directory: OpenDirectory
   try {
-    directory = settings.files.openDirectory(options.cwd ?? '.')
+    directory = settings.files.openDirectory(cwd)
   } catch (error) {
-    const problem = cwdError(error, options.cwd ?? '.')
+    const stat = await settings.files.stat(cwd).catch(() => undefined)
+    const problem = cwdError(error, cwd, stat?.kind)
     return notStarted(problem.code === 'TOOL_PATH_ESCAPE' ? 'refused' : 'spawn-error', problem)
   }
   try {
@@ -77,16 +93,76 @@ export async function confinedRun(
     // The name of a held descriptor: the directory that was checked, whatever the path names by now. Through our process
     // number and not `self`, since the child may have another descriptor at that number.
     const heldCwd =
-      process.platform === 'linux'
+      process.platform === 'linux' && directory.fd !== undefined
         ? `/proc/${process.pid}/fd/${directory.fd}`
         : directory.absolutePath
     const lookup = findCommand(command, heldCwd, env['PATH'])
     if (lookup !== 'found') return notStarted('spawn-error', missingCommand(command, args, lookup))
     settings.warn()
 
-    const wrapped = settings.backend.wrap({
+    const before = snapshotNames(settings.rootDir, settings.protect)
+    const { outcome, violations } = await start({
+      settings,
       argv,
+      env,
+      marker,
+      limits,
+      options,
       cwd: directory.absolutePath,
+      heldCwd,
+    })
+    if (outcome.terminated === 'output-failed') throw outcome.outputError
+    const { terminated: _reason, spawnError: _cause, outputError: _thrown, ...captured } = outcome
+    const [status, error] = verdict(outcome, { command, args, limits, signal: options.signal })
+    return {
+      ...captured,
+      status,
+      enforced,
+      violations: [
+        ...changedNames(before, snapshotNames(settings.rootDir, settings.protect)),
+        ...violations,
+      ],
+      ...(error === undefined ? {} : { error }),
+    }
+  } finally {
+    directory.close()
+  }
+}
+
+interface StartRequest {
+  readonly settings: RunSettings
+  readonly argv: readonly [string, ...string[]]
+  readonly env: Readonly<Record<string, string>>
+  readonly marker: string
+  readonly limits: ResolvedLimits
+  readonly options: RunOptions
+  readonly cwd: string
+  readonly heldCwd: string
+}
+
+/** Wraps a command, from the inside out: kernel limits, isolation, control group; and runs it. */
+async function start({
+  settings,
+  argv,
+  env,
+  marker,
+  limits,
+  options,
+  cwd,
+  heldCwd,
+}: StartRequest): Promise<{ outcome: CommandOutcome; violations: readonly Violation[] }> {
+  const group =
+    (limits.memoryMb !== null || limits.processes !== null) && hasControlGroups()
+      ? createControlGroup(limits)
+      : undefined
+  try {
+    const isolated = settings.backend.wrap({
+      argv: withResourceLimits(argv, {
+        fileMb: limits.fileMb,
+        cpuSeconds: limits.cpuSeconds,
+        processes: group === undefined && countsOwnProcesses(settings) ? limits.processes : null,
+      }),
+      cwd,
       rootDir: settings.rootDir,
       policy: {
         network: settings.network,
@@ -97,9 +173,11 @@ export async function confinedRun(
       },
       env,
     })
+    const wrapped =
+      group === undefined ? isolated : { ...isolated, ...group.wrap(isolated.file, isolated.args) }
     const outcome = await runCommand({
       command: wrapped,
-      cwd: wrapped.cwd === directory.absolutePath ? heldCwd : wrapped.cwd,
+      cwd: wrapped.cwd === cwd ? heldCwd : wrapped.cwd,
       timeoutMs: limits.timeoutMs,
       maxOutputBytes: limits.maxOutputBytes,
       signal: options.signal,
@@ -107,11 +185,12 @@ export async function confinedRun(
       onOutput: options.onOutput,
       marker,
       namespaceKill: settings.enforced.kill === 'enforced',
-      watch: undefined,
+      memoryMb: group === undefined ? limits.memoryMb : null,
     })
-    return resultOf(outcome, { command, args, limits, options, settings, violations: [] })
+    const outOfMemory = outcome.terminated === 'memory' || (group?.ranOutOfMemory() ?? false)
+    return { outcome, violations: outOfMemory ? [memoryViolation(limits.memoryMb)] : [] }
   } finally {
-    directory.close()
+    await group?.remove()
   }
 }
 
@@ -126,35 +205,43 @@ const nothing: Omit<RunResult, 'status' | 'enforced'> = Object.freeze({
   violations: [],
 })
 
-interface ResultFacts {
+function limitEnforcement(limits: ResolvedLimits, settings: RunSettings): LimitEnforcement {
+  const groups = (limits.memoryMb !== null || limits.processes !== null) && hasControlGroups()
+  return {
+    ...(limits.memoryMb === null ? {} : { memoryMb: groups ? 'enforced' : 'watched' }),
+    ...(limits.processes === null
+      ? {}
+      : { processes: groups || countsOwnProcesses(settings) ? 'enforced' : 'none' }),
+  }
+}
+
+/** The kernel counts processes per user: only a user namespace has none but the command's, and root is not limited. */
+function countsOwnProcesses({ enforced }: RunSettings): boolean {
+  return enforced.backend === 'bubblewrap' && process.geteuid?.() !== 0
+}
+
+function memoryViolation(memoryMb: number | null): Violation {
+  return {
+    rule: 'memory',
+    subject: 'memoryMb',
+    message: `The command used more than its ${memoryMb} MiB of memory and was killed.`,
+  }
+}
+
+interface VerdictFacts {
   readonly command: string
   readonly args: readonly string[]
   readonly limits: ResolvedLimits
-  readonly options: RunOptions
-  readonly settings: RunSettings
-  readonly violations: readonly Violation[]
-}
-
-function resultOf(outcome: CommandOutcome, facts: ResultFacts): RunResult {
-  const { terminated, spawnError, outputError, ...captured } = outcome
-  if (terminated === 'output-failed') throw outputError
-  const [status, error] = verdict(outcome, facts)
-  return {
-    ...captured,
-    status,
-    enforced: facts.settings.enforced,
-    violations: facts.violations,
-    ...(error === undefined ? {} : { error }),
-  }
+  readonly signal: AbortSignal | undefined
 }
 
 function verdict(
   { terminated, spawnError, signal }: CommandOutcome,
-  { command, args, limits, options }: ResultFacts,
+  { command, args, limits, signal: abortSignal }: VerdictFacts,
 ): [RunResult['status'], SandboxError?] {
   if (spawnError !== undefined) return ['spawn-error', spawnFailed(command, args, spawnError)]
   if (terminated === 'timeout') return ['timeout', timedOut(command, limits.timeoutMs)]
-  if (terminated === 'aborted') return ['aborted', aborted(command, options.signal, 'unknown')]
+  if (terminated === 'aborted') return ['aborted', aborted(command, abortSignal, 'unknown')]
   return [signal === null ? 'exited' : 'killed']
 }
 
@@ -176,107 +263,4 @@ function checkArgv(argv: readonly string[]): void {
       { details: { argument: name }, effect: 'none' },
     )
   })
-}
-
-function refusedByPolicy(
-  code: 'TOOL_NETWORK_DISABLED' | 'TOOL_GIT_REMOTE_DISABLED',
-  reason: string,
-  command: string,
-  rule: string,
-): SandboxError {
-  return new SandboxError(
-    code,
-    `Refused: ${reason}, and network access is off. Work with what is in the root, or have the network allowed ` +
-      `(network: 'host', or allowNetwork: true for the tools).`,
-    { details: { command, rule }, effect: 'none' },
-  )
-}
-
-function cwdError(error: unknown, cwd: string): SandboxError {
-  if (!SandboxError.isInstance(error)) throw error
-  const details = { ...error.details, cwd }
-  switch (error.code) {
-    case 'TOOL_FILE_NOT_FOUND':
-      return new SandboxError(
-        'TOOL_SPAWN_FAILED',
-        `The working directory "${cwd}" does not exist. Create it first, or leave cwd out to start in the root.`,
-        { details, cause: error, effect: 'none' },
-      )
-    case 'TOOL_NOT_A_FILE':
-      return new SandboxError(
-        'TOOL_SPAWN_FAILED',
-        `The working directory "${cwd}" is a file, not a directory. Pass the directory that holds it.`,
-        { details, cause: error, effect: 'none' },
-      )
-    default:
-      return error
-  }
-}
-
-function missingCommand(
-  command: string,
-  args: readonly string[],
-  lookup: 'missing' | 'not-executable',
-): SandboxError {
-  const details = { command, lookup }
-  if (lookup === 'not-executable') {
-    return new SandboxError(
-      'TOOL_SPAWN_FAILED',
-      `"${command}" is not an executable file. Run it through its interpreter, for example ` +
-        `{ cmd: "sh", args: [${JSON.stringify(command)}] }, or make it executable.`,
-      { details, effect: 'none' },
-    )
-  }
-  const hint = /\s/.test(command)
-    ? `No shell reads the command line: pass the words as args, or use { cmd: "sh", args: ["-lc", ${JSON.stringify([command, ...args].join(' '))}] }.`
-    : command.includes('/')
-      ? 'Check the path: it starts at the working directory.'
-      : 'Check the spelling, install it, or pass a path.'
-  return new SandboxError('TOOL_SPAWN_FAILED', `Command not found: "${command}". ${hint}`, {
-    details,
-    effect: 'none',
-  })
-}
-
-function spawnFailed(
-  command: string,
-  args: readonly string[],
-  error: NodeJS.ErrnoException,
-): SandboxError {
-  if (error.code === 'ENOENT') return missingCommand(command, args, 'missing')
-  if (error.code === 'EACCES') return missingCommand(command, args, 'not-executable')
-  const why =
-    error.code === 'E2BIG'
-      ? 'the arguments and the environment together are longer than the operating system takes. Put the data into a file'
-      : error.code === 'EAGAIN'
-        ? 'the operating system has no process left for it. End others or try again later'
-        : `the operating system said ${error.code ?? 'no'}`
-  return new SandboxError('TOOL_SPAWN_FAILED', `"${command}" could not be started: ${why}.`, {
-    details: { command, errno: error.code },
-    cause: error,
-    effect: 'none',
-  })
-}
-
-function timedOut(command: string, timeoutMs: number): SandboxError {
-  return new SandboxError(
-    'TOOL_TIMEOUT',
-    `"${command}" was still running after ${timeoutMs} ms and was killed with everything it had started. ` +
-      `Do less in one command, or have the timeout raised.`,
-    { details: { command, timeoutMs }, effect: 'unknown' },
-  )
-}
-
-function aborted(
-  command: string,
-  signal: AbortSignal | undefined,
-  effect: 'none' | 'unknown',
-): SandboxError {
-  return new SandboxError(
-    'TOOL_ABORTED',
-    effect === 'none'
-      ? `"${command}" was not started: the call had been aborted.`
-      : `"${command}" was aborted and killed with everything it had started.`,
-    { details: { command }, cause: signal?.reason, effect },
-  )
 }

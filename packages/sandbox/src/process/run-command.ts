@@ -7,6 +7,7 @@ import { drainMs } from '../limits.ts'
 import { closeDescriptors } from '../isolation/close-descriptors.ts'
 import { descriptorSlots } from './inherited-descriptors.ts'
 import { killGroup, killLeftovers, killTree } from './kill-tree.ts'
+import { watchMemory } from './memory-watch.ts'
 import { OutputBuffer, type CapturedOutput, type OutputStream } from './output-buffer.ts'
 
 /** A piece of output, as it arrives. */
@@ -29,10 +30,8 @@ export interface RunCommandRequest {
   readonly marker: string
   /** True when the backend's process namespace dies with the process that is spawned. */
   readonly namespaceKill: boolean
-  /** Called with the process number right after the spawn; returns what to call when the command has ended. */
-  readonly watch:
-    | ((pid: number, terminate: (reason: TerminationReason) => void) => () => void)
-    | undefined
+  /** MiB of memory to watch for, where nothing better does; `null` for no limit. */
+  readonly memoryMb: number | null
 }
 
 /** Why a command was ended before it ended by itself. */
@@ -99,7 +98,10 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
   const timer = setTimeout(() => terminate('timeout'), request.timeoutMs)
   const onAbort = (): void => terminate('aborted')
   request.signal?.addEventListener('abort', onAbort, { once: true })
-  const unwatch = request.watch?.(pid, terminate)
+  const unwatch =
+    request.memoryMb === null
+      ? undefined
+      : watchMemory(tree, request.memoryMb, () => terminate('memory'))
   const readers = (['stdout', 'stderr'] as const).map((stream) =>
     readStream(stream, child[stream] as Readable, buffer, request.onOutput, (error) => {
       outputError ??= error

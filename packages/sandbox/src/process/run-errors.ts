@@ -1,0 +1,107 @@
+import type { FileKind } from '../files/held-directory.ts'
+import type { CommandRefusal } from '../network/command-policy.ts'
+import { SandboxError } from '../sandbox-error.ts'
+
+export function refusedByPolicy(refusal: CommandRefusal, command: string): SandboxError {
+  return new SandboxError(
+    refusal.code,
+    `Refused: ${refusal.reason}, and network access is off. Work with what is in the root, or have the network allowed ` +
+      `(allowNetwork: true for the tools, network: 'host' for a sandbox).`,
+    { details: { command, rule: refusal.rule, token: refusal.token }, effect: 'none' },
+  )
+}
+
+/** Why a command cannot start in `cwd`; `kind` is what stands there. */
+export function cwdError(error: unknown, cwd: string, kind: FileKind | undefined): SandboxError {
+  if (!SandboxError.isInstance(error)) throw error
+  const shown = JSON.stringify(cwd)
+  const refuse = (code: 'TOOL_SPAWN_FAILED' | 'TOOL_PATH_ESCAPE', message: string): SandboxError =>
+    new SandboxError(code, message, { details: { cwd }, cause: error, effect: 'none' })
+  if (error.code === 'TOOL_PATH_ESCAPE') {
+    return refuse(
+      error.code,
+      `The working directory ${shown} is outside the root. Use one below the root, such as "src".`,
+    )
+  }
+  if (error.code === 'TOOL_FILE_NOT_FOUND') {
+    return refuse(
+      'TOOL_SPAWN_FAILED',
+      `The working directory ${shown} does not exist. Create it first, or leave cwd out to start in the root.`,
+    )
+  }
+  if (kind !== undefined && kind !== 'directory') {
+    return refuse(
+      'TOOL_SPAWN_FAILED',
+      `The working directory ${shown} is a ${kind}, not a directory. Pass the directory that holds it.`,
+    )
+  }
+  return error
+}
+
+export function missingCommand(
+  command: string,
+  args: readonly string[],
+  lookup: 'missing' | 'not-executable',
+): SandboxError {
+  const details = { command, lookup }
+  if (lookup === 'not-executable') {
+    return new SandboxError(
+      'TOOL_SPAWN_FAILED',
+      `"${command}" is not an executable file. Run it through its interpreter, for example ` +
+        `{ cmd: "sh", args: [${JSON.stringify(command)}] }, or make it executable.`,
+      { details, effect: 'none' },
+    )
+  }
+  const hint = /\s/.test(command)
+    ? `No shell reads the command line: pass the words as args, or use { cmd: "sh", args: ["-lc", ${JSON.stringify([command, ...args].join(' '))}] }.`
+    : command.includes('/')
+      ? 'Check the path: it starts at the working directory.'
+      : 'Check the spelling, install it, or pass a path.'
+  return new SandboxError('TOOL_SPAWN_FAILED', `Command not found: "${command}". ${hint}`, {
+    details,
+    effect: 'none',
+  })
+}
+
+export function spawnFailed(
+  command: string,
+  args: readonly string[],
+  error: NodeJS.ErrnoException,
+): SandboxError {
+  if (error.code === 'ENOENT') return missingCommand(command, args, 'missing')
+  if (error.code === 'EACCES') return missingCommand(command, args, 'not-executable')
+  const why =
+    error.code === 'E2BIG'
+      ? 'the arguments and the environment together are longer than the operating system takes. Put the data into a file'
+      : error.code === 'EAGAIN'
+        ? 'the operating system has no process left for it. End others or try again later'
+        : `the operating system said ${error.code ?? 'no'}`
+  return new SandboxError('TOOL_SPAWN_FAILED', `"${command}" could not be started: ${why}.`, {
+    details: { command, errno: error.code },
+    cause: error,
+    effect: 'none',
+  })
+}
+
+export function timedOut(command: string, timeoutMs: number): SandboxError {
+  return new SandboxError(
+    'TOOL_TIMEOUT',
+    `"${command}" was still running after ${timeoutMs} ms and was killed with everything it had started. ` +
+      `Do less in one command, or have the timeout raised.`,
+    { details: { command, timeoutMs }, effect: 'unknown' },
+  )
+}
+
+export function aborted(
+  command: string,
+  signal: AbortSignal | undefined,
+  effect: 'none' | 'unknown',
+): SandboxError {
+  return new SandboxError(
+    'TOOL_ABORTED',
+    effect === 'none'
+      ? `"${command}" was not started: the call had been aborted.`
+      : `"${command}" was aborted and killed with everything it had started.`,
+    { details: { command }, cause: signal?.reason, effect },
+  )
+}
