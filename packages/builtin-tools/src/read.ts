@@ -71,7 +71,7 @@ function offsetPastEnd(path: string, offset: number, totalLines: number): Smithe
 }
 
 function tooLarge({ details, cause }: SandboxError, path: string, isPart: boolean): SmithersError {
-  const { bytes, maxBytes } = details
+  const [bytes, maxBytes] = [Number(details['bytes']), Number(details['maxBytes'])]
   const message = isPart
     ? `File too large: these lines of ${JSON.stringify(path)} have more than ${maxBytes} bytes. Read fewer: pass a smaller limit.`
     : `File too large: ${JSON.stringify(path)} has ${bytes} bytes, the limit is ${maxBytes}. Read a part with offset and limit (lines), or search it with grep.`

@@ -19,10 +19,18 @@ import { promisify } from 'node:util'
 import { systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
 import type { HeldDirectory } from './held-directory.ts'
+import { isSmall } from './read-file.ts'
 
 const writeAsync = promisify(write)
 const fsyncAsync = promisify(fsync)
-const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = constants
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
+
+/**
+ * When a write counts as done. `'fsync'`: when its bytes are on the disk, so that after a power failure the name stands
+ * for the old file or the whole new one. `'relaxed'`: when the operating system has it; that survives the death of this
+ * process, but a power failure can leave an empty file on some file systems.
+ */
+export type WriteDurability = 'fsync' | 'relaxed'
 
 /**
  * A new version of a file on its way: a temporary file in the directory of the target, which takes its name in one step.
@@ -50,10 +58,7 @@ export function beginFile(
   replaced: BigIntStats | undefined,
 ): PendingFile {
   directory.recheck()
-  const { fd, name: temporaryName } = openTemporary(
-    directory,
-    replaced === undefined ? 0o666 : 0o600,
-  )
+  const { fd, name: temporary } = openTemporary(directory, replaced === undefined ? 0o666 : 0o600)
   let isOpen = true
   let exists = true
 
@@ -69,7 +74,7 @@ export function beginFile(
     if (!exists) return
     exists = false
     try {
-      unlinkSync(directory.at(temporaryName))
+      unlinkSync(directory.at(temporary))
     } catch {
       // Somebody has removed or replaced it; the failure that led here is the one to report.
     }
@@ -99,7 +104,7 @@ export function beginFile(
     commit(name) {
       close()
       directory.recheck()
-      renameSync(directory.at(temporaryName), directory.at(name))
+      renameSync(directory.at(temporary), directory.at(name))
       exists = false
       directory.recheck()
     },
@@ -107,12 +112,27 @@ export function beginFile(
       close()
       directory.recheck()
       // Unlike rename, a link never replaces what stands there.
-      linkSync(directory.at(temporaryName), directory.at(name))
+      linkSync(directory.at(temporary), directory.at(name))
       directory.recheck()
       dispose()
     },
     dispose,
   }
+}
+
+/** Puts the whole contents into a pending file: large ones, and waiting for the disk, through the thread pool. */
+export async function fill(
+  file: PendingFile,
+  bytes: Uint8Array,
+  durability: WriteDurability,
+): Promise<void> {
+  if (isSmall(bytes.length)) file.writeNow(bytes)
+  else await file.write(bytes)
+  if (durability === 'fsync') await file.flush()
+}
+
+export function toBytes(content: string | Uint8Array): Uint8Array {
+  return typeof content === 'string' ? Buffer.from(content) : content
 }
 
 function openTemporary(directory: HeldDirectory, mode: number): { fd: number; name: string } {

@@ -46,6 +46,14 @@ export function notAFile(path: string, kind: string): SandboxError {
   )
 }
 
+export function alreadyExists(path: string): SandboxError {
+  return new SandboxError(
+    'TOOL_FILE_FAILED',
+    `${quotePath(path)} exists already. Choose another name, or replace it without asking for a new one.`,
+    { details: { path, errno: 'EEXIST' }, effect: 'none' },
+  )
+}
+
 /** What a refusal of the operating system means to the caller, by `errno` name. */
 const meanings: Readonly<Record<string, readonly [SandboxErrorCode, string]>> = {
   ENOENT: ['TOOL_FILE_NOT_FOUND', 'does not exist.'],

@@ -1,6 +1,6 @@
 import { closeSync, constants, ftruncateSync, openSync } from 'node:fs'
 import { retryExchanged } from './checked-tree.ts'
-import { fileNotFound, pathInvalid, systemCode } from './file-error.ts'
+import { alreadyExists, fileNotFound, systemCode } from './file-error.ts'
 import type { FileGuard } from './file-guard.ts'
 import { fileLimits } from './file-limits.ts'
 import { isSmall, readLargeFile, readSmallFile, regularFile } from './read-file.ts'
@@ -83,7 +83,7 @@ export function openFile(guard: FileGuard, path: string, options: OpenOptions): 
         access === 'read' && create === false ? 'read' : 'change',
       )
       if (place.entry !== undefined) {
-        if (create === 'exclusive') throw pathInvalid(path, 'exists already.')
+        if (create === 'exclusive') throw alreadyExists(path)
         return openExisting(guard, place, path, access, truncate)
       }
       if (create === false || place.name === undefined) throw fileNotFound(path)

@@ -1,12 +1,14 @@
 import { SandboxError } from '../sandbox-error.ts'
+import type { WriteDurability } from './atomic-write.ts'
 import type { DirectoryEntry } from './directory-entries.ts'
 import { fileNotFound, toFileError } from './file-error.ts'
 import { openFileGuard } from './file-guard.ts'
 import { fileLimits } from './file-limits.ts'
 import { openFile, readBytes } from './file-reading.ts'
 import type { OpenOptions, SandboxFile } from './file-reading.ts'
-import { updateContent, writeContent } from './file-writing.ts'
-import type { WriteContent, WriteDurability } from './file-writing.ts'
+import { updateContent } from './file-updating.ts'
+import { writeContent } from './file-writing.ts'
+import type { WriteContent } from './file-writing.ts'
 import type { GuardKind } from './held-directory.ts'
 import { selectLines } from './line-range.ts'
 import type { LineRange } from './line-range.ts'
@@ -62,7 +64,10 @@ export interface SandboxFiles {
    */
   readLines(
     path: string,
-    range: LineRange & { readonly maxBytes?: number; readonly abortSignal?: AbortSignal },
+    range: LineRange & {
+      readonly maxBytes?: number | undefined
+      readonly abortSignal?: AbortSignal | undefined
+    },
   ): Promise<{ readonly text: string; readonly totalLines: number | undefined }>
   /**
    * Writes a whole file in one step, creating directories above it: whenever the process dies, the old file or the new

@@ -26,3 +26,14 @@ export function createSemaphore(limit: number): Semaphore {
     },
   }
 }
+
+/** Does work among those let on. */
+export async function inTurn<T>(held: Semaphore, work: () => Promise<T>): Promise<T> {
+  const turn = held.enter()
+  if (turn !== undefined) await turn
+  try {
+    return await work()
+  } finally {
+    held.leave()
+  }
+}

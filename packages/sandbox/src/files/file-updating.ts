@@ -1,0 +1,131 @@
+import { lstatSync } from 'node:fs'
+import { SandboxError } from '../sandbox-error.ts'
+import { beginFile, checkWritable, fill, toBytes } from './atomic-write.ts'
+import type { WriteDurability } from './atomic-write.ts'
+import { notAFile, quotePath } from './file-error.ts'
+import type { FileGuard } from './file-guard.ts'
+import { takeFileLock } from './file-lock.ts'
+import type { Release } from './file-lock.ts'
+import { isSameFile, takeSnapshot } from './file-snapshot.ts'
+import type { FileSnapshot } from './file-snapshot.ts'
+import type { HeldEntry } from './held-directory.ts'
+import { holdsBytes, isSmall, readLargeFile, readSmallFile, regularFile } from './read-file.ts'
+import { inTurn } from './semaphore.ts'
+import type { Semaphore } from './semaphore.ts'
+import type { Place } from './walk-path.ts'
+
+interface UpdateRequest {
+  readonly path: string
+  readonly maxBytes: number
+  readonly durability: WriteDurability
+  /** Gives the new contents, or undefined to leave the file as it is. It runs under the lock and must not wait. */
+  readonly change: (bytes: Buffer) => string | Uint8Array | undefined
+}
+
+/**
+ * Reads, changes and replaces a file as one step: other updates and writes of this process wait, and a change by anybody
+ * else in between is noticed and refused.
+ *
+ * Does not protect against: a foreign change within the microseconds between the last look and the rename.
+ */
+export function updateContent(
+  guard: FileGuard,
+  held: Semaphore,
+  request: UpdateRequest,
+): Promise<void> {
+  return inTurn(held, async () => {
+    const { place, release } = await lockedPlace(guard, request.path)
+    try {
+      await guard.run(request.path, () => updatePlace(guard, place, request))
+    } finally {
+      release()
+      place.close()
+    }
+  })
+}
+
+/** The file with its lock taken. While waiting nothing is held, so afterwards the path is walked again. */
+async function lockedPlace(
+  guard: FileGuard,
+  path: string,
+): Promise<{ place: Place; release: Release }> {
+  const walk = () => guard.run(path, () => guard.walk(path, { lastLink: 'follow', hold: 'entry' }))
+  for (;;) {
+    const first = await walk()
+    const key = guard.lockKey(first)
+    const taken = takeFileLock(key)
+    if (!(taken instanceof Promise)) return { place: first, release: taken }
+    first.close()
+    const release = await taken
+    try {
+      const place = await walk()
+      if (guard.lockKey(place) === key) return { place, release }
+      place.close()
+    } catch (error) {
+      release()
+      throw error
+    }
+    release()
+  }
+}
+
+function updatePlace(guard: FileGuard, place: Place, request: UpdateRequest): void | Promise<void> {
+  const { path, maxBytes } = request
+  guard.policy.check(place.relativePath, 'change')
+  const entry = regularFile(place, path)
+  guard.policy.checkLinks(place.relativePath, entry.stat)
+  checkWritable(entry.self, entry.stat)
+  const snapshot = takeSnapshot(entry.stat)
+  const replace = (bytes: Buffer): void | Promise<void> => {
+    const content = request.change(bytes)
+    if (content === undefined) return undefined
+    return replaceFile({ place, entry, snapshot, bytes }, toBytes(content), request)
+  }
+  if (isSmall(entry.stat.size)) return replace(readSmallFile(entry, path, maxBytes))
+  return readLargeFile(entry, path, maxBytes).then(replace)
+}
+
+/** What was read, and from where. */
+interface ReadVersion {
+  readonly place: Place
+  readonly entry: HeldEntry
+  readonly snapshot: FileSnapshot
+  readonly bytes: Buffer
+}
+
+function replaceFile(
+  version: ReadVersion,
+  next: Uint8Array,
+  { path, durability }: UpdateRequest,
+): void | Promise<void> {
+  const { place, entry, snapshot, bytes } = version
+  const { directory, name } = place
+  if (name === undefined) throw notAFile(path, 'directory')
+  const file = beginFile(directory, entry.stat)
+  const finish = () => {
+    // The look at the name comes last: as little time as possible lies between it and the rename.
+    const hasSameBytes = !snapshot.isFresh || holdsBytes(entry, bytes)
+    const now = lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false })
+    if (!hasSameBytes || !isSameFile(snapshot, now)) throw changedMeanwhile(path)
+    file.commit(name)
+  }
+  if (durability === 'fsync' || !isSmall(next.length)) {
+    return fill(file, next, durability)
+      .then(finish)
+      .finally(() => file.dispose())
+  }
+  try {
+    file.writeNow(next)
+    return finish()
+  } finally {
+    file.dispose()
+  }
+}
+
+function changedMeanwhile(path: string): SandboxError {
+  return new SandboxError(
+    'TOOL_FILE_CHANGED',
+    `${quotePath(path)} was changed by somebody else after it was read. It is left as they made it. Read it again and repeat the change.`,
+    { details: { path }, effect: 'none' },
+  )
+}
