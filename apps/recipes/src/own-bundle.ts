@@ -51,7 +51,7 @@ for (const attempt of [1, 2]) {
 
 // Two attempts, one order: the key names the order, not the attempt.
 console.log([...orders.values()])
-for (const row of await log.list({ runId: 'run-1' })) {
+for (const row of log.list({ runId: 'run-1' })) {
   console.log(`${row.attempt}.${row.seq} ${row.toolName} ${row.status}`)
 }
 await rm(rootDir, { recursive: true })

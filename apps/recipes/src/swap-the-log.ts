@@ -16,8 +16,8 @@ const greet = defineTool({
 
 /** Calls the tool as an agent would: once well, once with arguments that its schema refuses. */
 async function work(log: ToolCallLog): Promise<void> {
-  const { tools } = createToolRun({ runId: 'run-1', nodeId: 'greeter', log })
-  const bound = tools({ greet })
+  const run = createToolRun({ runId: 'run-1', nodeId: 'greeter', log })
+  const bound = run.tools({ greet })
   console.log(await bound.greet.execute({ name: 'Ada' }, { toolCallId: 'call-1', messages: [] }))
   await bound.greet.execute({ name: '' }, { toolCallId: 'call-2', messages: [] }).catch(() => {})
 

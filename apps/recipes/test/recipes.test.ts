@@ -36,12 +36,13 @@ test('only-the-sandbox confines files and commands', () => {
 })
 
 test('swap-the-log records the same rows in either log', () => {
-  const rows = (log: string): string[] => [
-    'Hello, Ada!',
-    `${log}: 1 greet {"name":"Ada"} success`,
-    `${log}: 2 greet {"name":""} error`,
-  ]
-  expect(linesOf('swap-the-log')).toEqual([...rows('memory'), ...rows('sqlite')])
+  expect(linesOf('swap-the-log')).toEqual(
+    ['memory', 'sqlite'].flatMap((log) => [
+      'Hello, Ada!',
+      `${log}: 1 greet {"name":"Ada"} success`,
+      `${log}: 2 greet {"name":""} error`,
+    ]),
+  )
 })
 
 test('own-bundle orders once in two attempts', () => {

@@ -89,10 +89,10 @@ function* repair(path: string, source: string): Generator<ScriptedTurn, ToolAnsw
 
 /** Swaps the line that the error expected for the one that it found; null when it names no such pair. */
 function patchAsTheErrorSays(patch: string, error: string): string | null {
-  const expected = /expected "([^"\n]*)"/i.exec(error)?.[1]
-  const actual = /found "([^"\n]*)"/i.exec(error)?.[1]
-  if (expected === undefined || actual === undefined) return null
-  const mended = patch.replace(` ${expected}\n`, ` ${actual}\n`)
+  const pair = /expected ("(?:[^"\\]|\\.)*"), found ("(?:[^"\\]|\\.)*")/i.exec(error)
+  if (pair === null) return null
+  const [expected, found] = pair.slice(1).map((quoted) => String(JSON.parse(quoted)))
+  const mended = patch.replace(` ${expected}\n`, ` ${found}\n`)
   return mended === patch ? null : mended
 }
 

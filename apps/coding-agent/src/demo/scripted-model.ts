@@ -20,7 +20,7 @@ export type Script = Generator<ScriptedTurn, string, ToolAnswer>
 /** The model, and all that it was ever sent. */
 export interface ScriptedModel {
   readonly model: LanguageModel
-  conversation(): string
+  readonly conversation: () => string
 }
 
 type StreamOptions = MockLanguageModelV4['doStreamCalls'][number]

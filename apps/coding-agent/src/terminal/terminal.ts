@@ -10,11 +10,11 @@ export interface Terminal {
   readonly stderr: TerminalStream
   readonly colors: Colors
   /** One line of text on stdout. */
-  line(text?: string): void
+  readonly line: (text?: string) => void
   /** One JSON document on a line of its own on stdout: what `--json` prints. */
-  json(document: unknown): void
+  readonly json: (document: unknown) => void
   /** A remark for the person, on stderr, so that it never mixes with the output. */
-  note(text: string): void
+  readonly note: (text: string) => void
 }
 
 /** What a terminal needs of a stream; `process.stdout` is one. */

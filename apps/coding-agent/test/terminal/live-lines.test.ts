@@ -3,7 +3,10 @@ import { createLiveLines } from '../../src/terminal/live-lines.ts'
 import { createTerminal } from '../../src/terminal/terminal.ts'
 import { recordingStream } from '../fixtures/recording-stream.ts'
 
-function linesOn(isTTY: boolean): { lines: ReturnType<typeof createLiveLines>; written(): string } {
+function linesOn(isTTY: boolean): {
+  lines: ReturnType<typeof createLiveLines>
+  readonly written: () => string
+} {
   const { stream, written } = recordingStream(isTTY)
   return {
     lines: createLiveLines(createTerminal({ stdout: stream, stderr: stream, env: {} })),

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { assert, integer, property, string } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { printable, printableLine } from '../../src/terminal/printable.ts'
 
@@ -13,8 +13,8 @@ describe('printable', () => {
   })
 
   test('lets no control character through, whatever the text', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+    assert(
+      property(string({ unit: 'binary' }), (text) => {
         const codes = Array.from(printable(text), (character) => character.codePointAt(0) ?? 0)
         const obeyed = codes.filter(
           (code) => (code < 0x20 && code !== 9 && code !== 10) || (code >= 0x7f && code < 0xa0),
@@ -27,17 +27,13 @@ describe('printable', () => {
 
 describe('printableLine', () => {
   test('fits any text into one line of the width, without cutting a character in half', () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: 'grapheme' }),
-        fc.integer({ min: 1, max: 60 }),
-        (text, width) => {
-          const line = printableLine(text, width)
-          expect(Array.from(line).length).toBeLessThanOrEqual(width)
-          expect(line).not.toContain('\n')
-          expect(line).not.toMatch(/\p{Surrogate}/u)
-        },
-      ),
+    assert(
+      property(string({ unit: 'grapheme' }), integer({ min: 1, max: 60 }), (text, width) => {
+        const line = printableLine(text, width)
+        expect(Array.from(line).length).toBeLessThanOrEqual(width)
+        expect(line).not.toContain('\n')
+        expect(line).not.toMatch(/\p{Surrogate}/u)
+      }),
     )
   })
 
