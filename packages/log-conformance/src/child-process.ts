@@ -77,7 +77,7 @@ async function claimKeys({
       leaseExpiresAtMs: Number.MAX_SAFE_INTEGER,
     })
     // A key in flight is asked for again, so that the moment between two states of its row is hit often.
-    for (;;) {
+    for (const deadline = performance.now() + longestHoldMs; ;) {
       const result = await log.start(row, { durability: 'relaxed', claim: 'once' })
       if (result.ok) {
         appendFileSync(effectsFile, `key-${key}\n`)
@@ -86,11 +86,17 @@ async function claimKeys({
       }
       if (result.reason !== 'claimed') throw new Error(`start was refused: ${result.reason}`)
       if (result.existing.status === 'success') break
+      if (performance.now() > deadline) {
+        throw new Error(`${row.idempotencyKey} is in flight for ${longestHoldMs} ms, in no process`)
+      }
       await sleep(0)
     }
   }
   await log.close()
 }
+
+// Far beyond what a holder needs: a log that never shows the end of a call must fail, not hang.
+const longestHoldMs = 5000
 
 /** Makes calls whose effect is a line in a file, until the process kills itself at the point it was told, or is killed. */
 async function crash({

@@ -76,5 +76,9 @@ export async function runChildrenTogether<Job extends ChildJob>(
   jobs: readonly Job[],
 ): Promise<ChildAnswers[Job['kind']][]> {
   const children = await Promise.all(jobs.map((job) => startChild(options, job)))
-  return await Promise.all(children.map((child) => child.perform()))
+  try {
+    return await Promise.all(children.map((child) => child.perform()))
+  } finally {
+    for (const child of children) child.process.kill('SIGKILL')
+  }
 }

@@ -1,0 +1,72 @@
+import { runLogConformance } from '@smithers/log-conformance'
+import type { ConformanceResult, LogConformanceOptions } from '@smithers/log-conformance'
+import { createMemoryLog } from '@smithers/tool-core/memory-log'
+import { describe, expect, it } from 'vitest'
+import { jsonLinesConformance } from './fixtures/json-lines-conformance.ts'
+import { memoryMutants } from './fixtures/mutants/memory-mutants.ts'
+
+const memoryConformance: LogConformanceOptions = {
+  name: 'memory',
+  capabilities: { durable: false, multiProcess: false, claims: true },
+  createLog: () => createMemoryLog(),
+  execArgv: ['--conditions=@smithers/source'],
+  schema: { skip: 'rows in memory have no stored schema' },
+  failures: { skip: 'memory has no disk' },
+}
+
+describe('runLogConformance', () => {
+  it('passes the sound log from which the mutants are made', async () => {
+    expect(failedTests(await runLogConformance(memoryConformance))).toEqual([])
+  })
+
+  it.each(memoryMutants)('finds a log that $fault', async (mutant) => {
+    const results = await runLogConformance({
+      ...memoryConformance,
+      createLog() {
+        const log = createMemoryLog()
+        return { ...log, ...mutant.break(log) }
+      },
+    })
+    expect(failedGroups(results), failedTests(results).join('\n')).toEqual(mutant.foundBy)
+  })
+
+  it('finds a log that says a call is stored before it is', async () => {
+    const results = await runLogConformance({
+      ...jsonLinesConformance,
+      processModule: new URL('./fixtures/mutants/buffering-log.ts', import.meta.url),
+      crashesPerPoint: 4,
+      randomCrashes: 4,
+    })
+    expect(failedGroups(results)).toEqual(['6 durability'])
+    expect(failedTests(results).join('\n')).toMatch(/killed after the effect/)
+  })
+
+  it('finds a log for one process that claims to be for several', async () => {
+    const results = await runLogConformance({
+      ...jsonLinesConformance,
+      capabilities: { durable: true, multiProcess: true, claims: true },
+      processModule: new URL('./fixtures/mutants/single-process-log.ts', import.meta.url),
+      crashesPerPoint: 1,
+      randomCrashes: 1,
+    })
+    expect(failedGroups(results)).toContain('7 multi-process')
+    expect(failedTests(results).join('\n')).toMatch(/eight processes/)
+  })
+})
+
+function failedTests(results: readonly ConformanceResult[]): string[] {
+  return results
+    .filter(({ outcome }) => outcome === 'failed')
+    .map(({ group, test, error }) => `${group}: ${test}: ${brief(error)}`)
+}
+
+/** Long differences say nothing here: the beginning tells which assertion spoke. */
+function brief(error: unknown): string {
+  return String(error).slice(0, 200)
+}
+
+function failedGroups(results: readonly ConformanceResult[]): string[] {
+  return [
+    ...new Set(results.filter(({ outcome }) => outcome === 'failed').map(({ group }) => group)),
+  ]
+}
