@@ -30,7 +30,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const filePolicy = options.files ?? {}
   const wish = options.isolation ?? 'auto'
   const { backend, report: isolation } = await detectIsolation({ wish, network })
-  const check = resolveCommandCheck(options.commands ?? 'documented', network, isolation)
+  const check = await resolveCommandCheck(options.commands ?? 'documented', network, isolation)
   const files = createSandboxFiles({
     rootDir,
     deny: filePolicy.deny ?? [],
@@ -81,16 +81,19 @@ function resolveNetwork(network: NonNullable<SandboxOptions['network']>): 'none'
 }
 
 /** The static check, or `null` where nothing is checked: the network is open, or the system alone closes it. */
-function resolveCommandCheck(
+async function resolveCommandCheck(
   commands: NonNullable<SandboxOptions['commands']>,
   network: 'none' | 'host',
   report: IsolationReport,
-): CommandCheck | null {
+): Promise<CommandCheck | null> {
   if (typeof commands === 'function') return commands
   if (network === 'host') return null
   switch (commands) {
     case 'documented':
       return checkDocumentedPolicy
+    case 'strict':
+      // The shell parser is loaded by those who want it.
+      return (await import('./network/strict-policy.ts')).checkStrictPolicy
     case 'off':
       if (report.enforced.network === 'enforced') return null
       throw new SandboxError(

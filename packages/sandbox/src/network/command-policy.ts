@@ -11,3 +11,14 @@ export interface CommandRefusal {
 
 /** Decides on argv, never on a joined string. `null` lets the command through. */
 export type CommandCheck = (argv: readonly [string, ...string[]]) => CommandRefusal | null
+
+/** The last component of a command's path, without the extension that Windows adds. */
+export function basename(command: string): string {
+  const name = command.slice(command.lastIndexOf('/') + 1)
+  return process.platform === 'win32'
+    ? name
+        .slice(name.lastIndexOf('\\') + 1)
+        .toLowerCase()
+        .replace(/\.(exe|cmd|bat|com)$/, '')
+    : name
+}

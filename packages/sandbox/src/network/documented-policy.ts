@@ -1,4 +1,4 @@
-import type { CommandCheck, CommandRefusal } from './command-policy.ts'
+import { basename, type CommandCheck, type CommandRefusal } from './command-policy.ts'
 import { checkGitCommand } from './git-command.ts'
 
 /** S0's list. */
@@ -20,17 +20,6 @@ export const checkDocumentedPolicy: CommandCheck = (argv) => {
   const url = argv.find((token) => /^https?:\/\//i.test(token))
   if (url !== undefined) return refuse('url', url, `the argument "${url}" is a URL`)
   return executable === 'git' ? checkGitCommand(args) : null
-}
-
-/** The last component of a command's path, without the extension that Windows adds. */
-export function basename(command: string): string {
-  const name = command.slice(command.lastIndexOf('/') + 1)
-  return process.platform === 'win32'
-    ? name
-        .slice(name.lastIndexOf('\\') + 1)
-        .toLowerCase()
-        .replace(/\.(exe|cmd|bat|com)$/, '')
-    : name
 }
 
 function refuse(rule: string, token: string, reason: string): CommandRefusal {

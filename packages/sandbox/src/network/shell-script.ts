@@ -1,0 +1,94 @@
+import { forEachChild, parse, type SyntaxNode } from 'unbash'
+
+/** A command of a script, or a place that cannot be read for certain. */
+export type ScriptFinding =
+  | { readonly kind: 'command'; readonly argv: readonly [string, ...string[]] }
+  | { readonly kind: 'unreadable'; readonly token: string; readonly why: string }
+
+type Word = Extract<SyntaxNode, { type: 'Word' }>
+type Part = NonNullable<Word['parts']>[number]
+
+/** Every simple command of a shell script, also in substitutions, functions and loops, with its words unquoted. */
+export function readShellScript(source: string): readonly ScriptFinding[] {
+  const findings: ScriptFinding[] = []
+  const refuse = (token: string, why: string): void => {
+    findings.push({ kind: 'unreadable', token, why })
+  }
+  const visit = (node: SyntaxNode): void => {
+    if (node.type === 'Script' && 'errors' in node && (node.errors?.length ?? 0) > 0) {
+      refuse(source, 'its shell syntax has errors')
+    }
+    if (node.type === 'Command') {
+      const finding = readCommand(node)
+      if (finding !== null) findings.push(finding)
+    }
+    if (node.type === 'Redirect' && node.target !== undefined && mayBeSocket(node.target)) {
+      refuse(node.target.text, 'it may open a connection')
+    }
+    forEachChild(node, visit)
+  }
+  visit(parse(source))
+  return findings
+}
+
+function readCommand(command: Extract<SyntaxNode, { type: 'Command' }>): ScriptFinding | null {
+  const { name } = command
+  // Only assignments or redirections.
+  if (name === undefined) return null
+  if (!isLiteral(name)) {
+    return { kind: 'unreadable', token: name.text, why: 'the name of the command is computed' }
+  }
+  const words = command.args.map((argument) =>
+    argument.type === 'Word'
+      ? { text: argument.value, literal: isLiteral(argument) }
+      : { text: argument.text, literal: true },
+  )
+  const computed = words.findIndex(({ literal }) => !literal)
+  if (computed >= 0 && decidesWhatRuns(name.value, words, computed)) {
+    const token = `${name.value} ${words[computed]?.text ?? ''}`
+    return { kind: 'unreadable', token, why: 'its arguments are computed' }
+  }
+  return { kind: 'command', argv: [name.value, ...words.map(({ text }) => text)] }
+}
+
+const runners =
+  /^(?:.*\/)?(?:eval|exec|command|builtin|env|sudo|doas|nice|nohup|setsid|timeout|xargs|time|stdbuf|busybox|sh|bash|dash|ash|zsh|ksh|source|\.)$/
+
+/** Whether a computed argument may choose the program or, for git, the subcommand. */
+function decidesWhatRuns(
+  name: string,
+  words: readonly { readonly text: string }[],
+  computed: number,
+): boolean {
+  if (runners.test(name)) return true
+  if (!/^(?:.*\/)?git$/.test(name)) return false
+  return words.slice(0, computed).every(({ text }) => text.startsWith('-'))
+}
+
+/** True when the shell does not change the word: what we read is what runs. */
+function isLiteral({ parts }: Word): boolean {
+  return parts === undefined || parts.every(isLiteralPart)
+}
+
+function isLiteralPart(part: Part): boolean {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return true
+    case 'DoubleQuoted':
+      return part.parts.every(isLiteralPart)
+    default:
+      return false
+  }
+}
+
+/** `/dev/tcp/HOST/PORT` is a connection to bash, whatever the file system holds. */
+function mayBeSocket(target: Word): boolean {
+  const socket = /^\/dev\/(?:tcp|udp)\//
+  if (isLiteral(target)) return socket.test(target.value)
+  const beginning = /^[^$`*?[{~]*/.exec(target.value)?.[0] ?? ''
+  return (
+    socket.test(beginning) || '/dev/tcp/'.startsWith(beginning) || '/dev/udp/'.startsWith(beginning)
+  )
+}
