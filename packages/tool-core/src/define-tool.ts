@@ -1,5 +1,8 @@
 import type { output as SchemaOutput, ZodType } from 'zod'
 import { executeCall } from './call/execute-call.ts'
+import { warnOnce } from './call/definition-warning.ts'
+import { rememberEffectScope } from './call/effect-scope.ts'
+import { markParsed } from './call/parsed-input.ts'
 import { executeStreamingCall } from './call/streaming-call.ts'
 import type {
   EffectScope,
@@ -11,7 +14,7 @@ import type {
 } from './call/tool-definition.ts'
 import { SmithersError } from './smithers-error.ts'
 import type { ToolCallOptions } from './tool-call-options.ts'
-import type { ToolContext } from './tool-context.ts'
+import type { TaskContext, ToolContext } from './tool-context.ts'
 import { toolMetadata, type ToolMetadata } from './tool-metadata.ts'
 
 /** Fields of an AI SDK tool that are handed on as they are. Their types are the AI SDK's own. */
@@ -45,8 +48,13 @@ export interface ToolSettings<
   readonly sideEffect?: boolean
   /** Running it again with the same input is safe. @default !sideEffect */
   readonly idempotent?: boolean
-  /** Where the side effect lands. @default 'external' */
-  readonly effectScope?: EffectScope
+  /**
+   * Where the side effect lands, or a function of the task that says so. What lands in the workspace is visible with
+   * `git diff` and gets one line in a retry warning.
+   *
+   * @default 'external'
+   */
+  readonly effectScope?: EffectScope | ((task: TaskContext) => EffectScope)
   /**
    * What the idempotency key is made from: the arguments (`'call'`), the task alone (`'task'`), or what the function
    * returns. Name the intent when arguments hold free text: `key: (order) => [order.id]`.
@@ -151,52 +159,63 @@ export function defineTool(
   options: DefineToolOptions<ZodType, unknown> | DefineStreamingToolOptions<ZodType, unknown>,
 ): AnyDefinedTool {
   const definition = resolveDefinition(options)
-  const {
-    name: _name,
-    schema,
-    sideEffect: _sideEffect,
-    idempotent: _idempotent,
-    effectScope: _effectScope,
-    key: _key,
-    onRetry: _onRetry,
-    verify: _verify,
-    timeoutMs: _timeoutMs,
-    logInput: _logInput,
-    logOutput: _logOutput,
-    acceptsContext: _acceptsContext,
-    warn: _warn,
-    execute: _execute,
-    description = options.name,
-    ...passedThrough
-  } = options
+  warnOnce(options, definition)
+  rememberEffectScope(definition)
+  const { description = options.name, schema, ...others } = options
+  const execute = definition.streams ? executeStreamingCall : executeCall
   const tool = {
-    ...passedThrough,
+    ...omit(others, ownOptions),
     description,
-    inputSchema: schema,
-    execute: definition.streams
-      ? (args: unknown, callOptions: ToolCallOptions) =>
-          executeStreamingCall(definition, args, callOptions)
-      : (args: unknown, callOptions: ToolCallOptions) => executeCall(definition, args, callOptions),
+    inputSchema: markParsed(schema),
+    execute: (args: unknown, callOptions?: ToolCallOptions) =>
+      execute(definition, args, callOptions),
     [toolMetadata]: definition.metadata,
   }
   return tool as unknown as AnyDefinedTool
 }
 
+// Every other option is a field of the AI SDK's tool and is handed on.
+const ownOptions = new Set([
+  'name',
+  'sideEffect',
+  'idempotent',
+  'effectScope',
+  'key',
+  'onRetry',
+  'verify',
+  'timeoutMs',
+  'logInput',
+  'logOutput',
+  'acceptsContext',
+  'warn',
+  'execute',
+])
+
+function omit(fields: object, names: ReadonlySet<string>): object {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)))
+}
+
 function resolveDefinition(
   options: DefineToolOptions<ZodType, unknown> | DefineStreamingToolOptions<ZodType, unknown>,
 ): ToolDefinition {
-  const { name, schema, sideEffect = false, idempotent = !sideEffect } = options
+  const { name, schema, sideEffect = false, idempotent = !sideEffect, timeoutMs } = options
   if (typeof name !== 'string' || name.trim() === '') {
     throw new SmithersError('INVALID_TOOL', 'A tool needs a non-empty name.')
   }
+  const invalid = (what: string): SmithersError =>
+    new SmithersError('INVALID_TOOL', `Tool "${name}": ${what}`, { details: { toolName: name } })
+  // A schema of Zod 3 has no `_zod`.
   if (typeof schema !== 'object' || schema === null || !('_zod' in schema)) {
-    throw new SmithersError(
-      'INVALID_TOOL',
-      `The schema of tool "${name}" is not a Zod 4 schema. Pass one, for example z.object({ … }).`,
-      { details: { toolName: name } },
-    )
+    throw invalid('schema is not a Zod 4 schema. Pass one, for example z.object({ … }).')
   }
-  const definition: ToolDefinition = Object.freeze({
+  if (typeof options.execute !== 'function') throw invalid('execute is not a function.')
+  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
+    throw invalid(`timeoutMs must be a positive number of milliseconds, got ${timeoutMs}.`)
+  }
+  if (options.onRetry !== undefined && !retryModes.has(options.onRetry)) {
+    throw invalid(`onRetry must be one of ${[...retryModes].join(', ')}, got '${options.onRetry}'.`)
+  }
+  return Object.freeze({
     metadata: Object.freeze({ name, sideEffect, idempotent }),
     effectScope: options.effectScope ?? 'external',
     schema,
@@ -205,12 +224,17 @@ function resolveDefinition(
     key: options.key ?? 'call',
     onRetry: options.onRetry,
     verify: options.verify,
-    timeoutMs: options.timeoutMs,
+    timeoutMs,
     logInput: options.logInput,
     logOutput: options.logOutput,
-    warn: options.warn ?? console.warn,
+    warn: options.warn ?? warnOnConsole,
   })
-  return definition
+}
+
+const retryModes: ReadonlySet<OnRetry> = new Set(['rerun', 'reuse', 'warn', 'block'])
+
+function warnOnConsole(message: string): void {
+  console.warn(message)
 }
 
 function isAsyncGeneratorFunction(execute: unknown): boolean {

@@ -3,7 +3,7 @@ import { v5 as uuidV5 } from 'uuid'
 import { canonicalJson } from './canonical-json.ts'
 
 /** What identifies the intent of a call, apart from which of several equal intents it is. */
-export interface CallIdentity {
+export interface KeyMaterial {
   readonly namespace: string
   readonly runId: string
   readonly nodeId: string
@@ -35,9 +35,9 @@ export function hashInput(args: unknown, secret?: string): string {
  *
  * @param occurrence Which of several equal intents in the task this is, from 0.
  */
-export function idempotencyKey(identity: CallIdentity, occurrence: number): string {
-  const { namespace, runId, nodeId, iteration, toolName, subject } = identity
-  const material = canonicalJson([
+export function idempotencyKey(material: KeyMaterial, occurrence: number): string {
+  const { namespace, runId, nodeId, iteration, toolName, subject } = material
+  const text = canonicalJson([
     'smithers.tool-call',
     1,
     namespace,
@@ -49,7 +49,7 @@ export function idempotencyKey(identity: CallIdentity, occurrence: number): stri
     occurrence,
   ])
   // UUIDv5 hashes with SHA-1; its input is a digest of fixed length, so nobody can choose a colliding prefix.
-  return uuidV5(hash('sha256', material), namespaceUuid)
+  return uuidV5(hash('sha256', text), namespaceUuid)
 }
 
 /** The documented key of a whole task, verbatim: one for all of its calls. */

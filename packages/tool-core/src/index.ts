@@ -26,7 +26,9 @@ export {
   type ToolContextOptions,
 } from './tool-context.ts'
 export { getToolContext, runWithToolContext } from './ambient-context.ts'
-export { createToolRun, type ToolRun } from './tool-run.ts'
+export { createToolRun, type ToolRun, type ToolRunOptions } from './tool-run.ts'
+export { retryWarningMarker } from './retry-warning.ts'
+export type { RetryWarningMessage } from './warning-message.ts'
 export { toolset, type ToolsByName } from './toolset.ts'
 export type { RunSafety } from './call/journal-policy.ts'
 export type { RedactionOptions } from './call/redaction.ts'

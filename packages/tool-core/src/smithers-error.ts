@@ -84,7 +84,6 @@ export class SmithersError extends Error {
   readonly details: Readonly<Record<string, unknown>>
   readonly effect: CallEffect | undefined
   readonly logMessage: string | undefined
-  readonly [marker] = true as const
 
   constructor(code: SmithersErrorCode, message: string, options: SmithersErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -92,6 +91,7 @@ export class SmithersError extends Error {
     this.details = Object.freeze({ ...options.details })
     this.effect = options.effect
     this.logMessage = options.logMessage
+    Object.defineProperty(this, marker, { value: true })
   }
 
   toJSON(): SmithersErrorJson {

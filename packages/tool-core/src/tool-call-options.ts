@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { boundContext } from './ambient-context.ts'
 import type { ConversationMessage, TaskContext } from './tool-context.ts'
 
@@ -14,4 +15,18 @@ export interface ToolCallOptions {
   readonly experimental_sandbox?: unknown
   /** Set by `run.tools`. */
   readonly [boundContext]?: TaskContext
+}
+
+/** Options of a direct call that left some out. */
+export function completeCallOptions(
+  options: Partial<ToolCallOptions> | undefined,
+): ToolCallOptions {
+  if (options?.toolCallId !== undefined && options.messages !== undefined) {
+    return options as ToolCallOptions
+  }
+  return {
+    ...options,
+    toolCallId: options?.toolCallId ?? randomUUID(),
+    messages: options?.messages ?? [],
+  }
 }

@@ -141,7 +141,13 @@ function createContext(options: ToolContextOptions, ephemeral: boolean): TaskCon
     durabilitySnapshot:
       snapshot === undefined ? noSnapshot : async (name, toolUseId) => snapshot(name, toolUseId),
   }
-  attachJournal(context, resolveJournalPolicy(options, snapshot !== undefined))
+  attachJournal(
+    context,
+    resolveJournalPolicy(options, {
+      snapshots: snapshot !== undefined,
+      startsEmpty: options.runId === undefined,
+    }),
+  )
   return Object.freeze(context)
 }
 

@@ -1,34 +1,114 @@
 import { boundContext, runWithToolContext } from './ambient-context.ts'
+import { effectScopeOf } from './call/effect-scope.ts'
+import { chain } from './call/maybe-promise.ts'
+import { journalOf } from './call/task-journal.ts'
+import type { MaybePromise } from './log/tool-call-log.ts'
+import { retryWarningText } from './retry-warning.ts'
+import type { SmithersError } from './smithers-error.ts'
 import type { ToolCallOptions } from './tool-call-options.ts'
-import { createToolContext, type TaskContext, type ToolContextOptions } from './tool-context.ts'
+import {
+  type ConversationMessage,
+  createToolContext,
+  type TaskContext,
+  type ToolContextOptions,
+} from './tool-context.ts'
+import { isRetryWarning, type RetryWarningMessage, withRetryWarning } from './warning-message.ts'
+
+/** Options of {@link createToolRun}. */
+export interface ToolRunOptions extends ToolContextOptions {
+  /** Limit of the retry warning, in bytes. @default 4000 */
+  readonly maxWarningBytes?: number | undefined
+}
 
 /** One attempt of one task, for whoever drives the agent. */
 export interface ToolRun {
   readonly context: TaskContext
+  /** Hand it to the agent: it is aborted when the run must not go on. */
+  readonly abortSignal: AbortSignal
+  /** Why the run must not go on: the log failed where that is not safe, or another worker took a call over. */
+  readonly fatal: SmithersError | undefined
   /** Copies of tools whose calls belong to this run, wherever they are made. */
   tools<Tools extends Readonly<Record<string, unknown>>>(tools: Tools): Tools
   /** Runs `fn`; every defined tool called in it belongs to this run. */
   with<Result>(fn: () => Result): Result
+  /**
+   * What the agent must know of the effects of earlier attempts; null when there are none. A promise only with a log
+   * that answers later.
+   */
+  retryWarning(): MaybePromise<string | null>
+  /** The messages with the warning as one more, in place of an older one; as they are when there is nothing to warn of. */
+  messages<Message extends ConversationMessage>(
+    messages: readonly Message[],
+  ): MaybePromise<(Message | RetryWarningMessage)[]>
+  /** Lets the call with this key run although an earlier one may stand. */
+  allow(idempotencyKey: string): void
+  /**
+   * Returns `value`, the agent's result.
+   *
+   * @throws SmithersError what `fatal` holds: the AI SDK has shown it to the model at most, and gone on.
+   */
+  settle<Value>(value: Value): Promise<Value>
+  settle(): Promise<void>
 }
 
 /**
- * Creates a run.
+ * Creates a run: the calls of its tools share one journal, keys and limits.
  *
  * @throws SmithersError `INVALID_INPUT` for a value out of range.
+ * @example
+ * const run = createToolRun({ runId, attempt, log })
+ * const messages = await run.messages([{ role: 'user', content: task }])
+ * const result = await generateText({ model, messages, tools: run.tools({ charge }), abortSignal: run.abortSignal })
+ * return run.settle(result.text)
  */
-export function createToolRun(options: ToolContextOptions = {}): ToolRun {
+export function createToolRun(options: ToolRunOptions = {}): ToolRun {
   const context = createToolContext(options)
+  const journal = journalOf(context)
+  const maxBytes = options.maxWarningBytes ?? 4000
+
+  function retryWarning(): MaybePromise<string | null> {
+    return chain(journal.open(), () =>
+      retryWarningText({
+        attempt: context.attempt,
+        earlier: journal.known.earlier,
+        scopeOf: (toolName) => effectScopeOf(toolName, context),
+        maxBytes,
+      }),
+    )
+  }
+
   return {
     context,
+    get abortSignal() {
+      return journal.signal
+    },
+    get fatal() {
+      return journal.fatal
+    },
     tools: (tools) =>
       Object.fromEntries(
         Object.entries(tools).map(([key, tool]) => [key, bound(tool, context)]),
       ) as typeof tools,
     with: (fn) => runWithToolContext(context, fn),
+    retryWarning,
+    messages: (messages) =>
+      chain(retryWarning(), (warning) =>
+        withRetryWarning(
+          messages.filter((message) => !isRetryWarning(message)),
+          warning,
+        ),
+      ),
+    allow: (idempotencyKey) => {
+      journal.allowed.add(idempotencyKey)
+    },
+    settle: async <Value>(value?: Value) => {
+      if (journal.fatal !== undefined) throw journal.fatal
+      return value as Value
+    },
   }
 }
 
-type Execute = (args: unknown, options: ToolCallOptions) => unknown
+type Execute = (args: unknown, options?: ToolCallOptions) => unknown
 
 function bound(tool: unknown, context: TaskContext): unknown {
   if (typeof tool !== 'object' || tool === null) return tool
@@ -36,7 +116,7 @@ function bound(tool: unknown, context: TaskContext): unknown {
   if (typeof execute !== 'function') return tool
   return {
     ...tool,
-    execute: (args: unknown, options: ToolCallOptions) =>
-      execute(args, { ...options, [boundContext]: context }),
+    execute: (args: unknown, options?: ToolCallOptions) =>
+      execute.call(tool, args, { ...options, [boundContext]: context } as ToolCallOptions),
   }
 }

@@ -1,5 +1,6 @@
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel'
-import type { CallEffect } from '../smithers-error.ts'
+import type { FinishPatch, StartRow } from '../log/tool-call-log.ts'
+import { type CallEffect, isSmithersError, SmithersError } from '../smithers-error.ts'
 
 /**
  * What subscribers of `tracingChannel('smithers:tool-call')` get: one object a call, the same in each of its events.
@@ -8,35 +9,68 @@ import type { CallEffect } from '../smithers-error.ts'
  * As with every tracing channel of Node, `start` and `end` enclose the synchronous part of the tool, `asyncStart` and
  * `asyncEnd` follow when its row is finished, and `error` precedes them for a failed call.
  */
-export interface ToolCallEvent {
-  readonly runId: string
-  readonly nodeId: string
-  readonly iteration: number
-  readonly attempt: number
-  readonly seq: number
-  readonly callToken: string
-  readonly toolName: string
-  readonly toolCallId: string | null
-  readonly idempotencyKey: string | null
-  readonly inputHash: string | null
-  readonly occurrence: number
-  readonly sideEffect: boolean
-  readonly idempotent: boolean
-  readonly startedAtMs: number
-  readonly inputJson: string | null
-  /** From `asyncStart` on. */
+export interface ToolCallEvent extends Readonly<StartRow> {
+  /** From here on: set before `asyncStart`. */
   finishedAtMs?: number
   status?: 'success' | 'error'
   effect?: CallEffect
   outputJson?: string | null
   errorJson?: string | null
-  replayOf?: string | null
-  /** What was thrown. */
+  /** What was thrown; a stand-in when the log may not see its message. */
   error?: unknown
-  /** The snapshot hook failed; the call did not. */
+  /** The snapshot hook failed, the call did not: set before `asyncEnd`. */
   snapshotError?: unknown
 }
 
-/** The channel on which every call of a defined tool is published. Free while nobody listens. */
-export const toolCallChannel: TracingChannel<unknown, ToolCallEvent> =
-  tracingChannel('smithers:tool-call')
+// One object for all copies of the package: Node keeps channels by name.
+const channel: TracingChannel<unknown, ToolCallEvent> = tracingChannel('smithers:tool-call')
+
+/** The events of one call. */
+export class CallEvents {
+  #event: ToolCallEvent | undefined
+
+  /** Runs the synchronous part of a call between `start` and `end`; without listeners, just runs it. */
+  around<Result>(row: StartRow, fn: () => Result): Result {
+    if (!channel.hasSubscribers) return fn()
+    const event: ToolCallEvent = { ...row }
+    this.#event = event
+    try {
+      // Binds what subscribers attached to `start`, such as the active span, for everything the tool does.
+      return channel.start.runStores(event, fn)
+    } finally {
+      channel.end.publish(event)
+    }
+  }
+
+  /** Tells how the call ended. */
+  settle(row: StartRow, patch: FinishPatch, error: unknown): void {
+    // A call that was refused has no synchronous part.
+    if (this.#event === undefined) this.around(row, nothing)
+    const event = this.#event
+    if (event === undefined) return
+    Object.assign(event, patch)
+    if (patch.status === 'error') {
+      event.error = loggable(error)
+      channel.error.publish(event)
+    }
+    channel.asyncStart.publish(event)
+  }
+
+  /** Tells that the call is over, and whether its snapshot hook failed. */
+  end(snapshotError: unknown): void {
+    if (this.#event === undefined) return
+    if (snapshotError !== undefined) this.#event.snapshotError = snapshotError
+    channel.asyncEnd.publish(this.#event)
+  }
+}
+
+function nothing(): void {}
+
+/** An error may say more to the model than the log, events and traces may see, such as lines of a file. */
+function loggable(error: unknown): unknown {
+  if (!isSmithersError(error) || typeof error.logMessage !== 'string') return error
+  const { code, logMessage, details, effect } = error
+  const stand = new SmithersError(code, logMessage, { details, ...(effect && { effect }) })
+  stand.stack = `${stand.name}: ${logMessage}`
+  return stand
+}

@@ -1,28 +1,38 @@
 import type { ToolCallOptions } from '../tool-call-options.ts'
 import { isThenable } from './maybe-promise.ts'
+import { startTimeLimit } from './time-limit.ts'
 import { ToolCall } from './tool-call.ts'
 import type { ToolDefinition } from './tool-definition.ts'
 
 /**
- * Runs one call of a tool that answers once. Up to the tool's own first await nothing is awaited unless it must be, so
- * that with a synchronous log the start row exists when this returns.
+ * Runs one call of a tool that answers once: begin, run, record. Up to the tool's own first await nothing is awaited
+ * unless it must be, so that with a synchronous log the start row exists when this returns.
  */
 export async function executeCall(
   definition: ToolDefinition,
   args: unknown,
-  options: ToolCallOptions,
+  options: ToolCallOptions | undefined,
 ): Promise<unknown> {
   const call = new ToolCall(definition, options)
   const pending = call.begin(args)
   const begun = isThenable(pending) ? await pending : pending
+  if (begun.kind === 'answer') return begun.output
+
+  const limit = startTimeLimit(definition, call)
   let output: unknown
   try {
-    output = definition.execute(begun.args, begun.context)
-    if (isThenable(output)) output = await output
-    if (isAsyncIterable(output)) output = await lastOf(output)
+    output = call.run(() => definition.execute(begun.args, begun.context))
+    if (isThenable(output)) output = await limit.race(output)
+    if (isAsyncIterable(output)) {
+      const values = output
+      output = await limit.race(call.within(() => lastOf(values)))
+    }
   } catch (error) {
-    await call.fail(error)
+    const recorded = call.fail(error)
+    if (isThenable(recorded)) await recorded
     throw error
+  } finally {
+    limit.clear()
   }
   return call.succeed(output)
 }

@@ -55,6 +55,8 @@ export interface JournalPolicy {
   readonly onLogError: (error: unknown) => void
   /** An engine supplied a snapshot, so there is something to call. */
   readonly snapshots: boolean
+  /** The run's id was made for it, so that the log cannot hold earlier calls. */
+  readonly startsEmpty: boolean
 }
 
 /**
@@ -62,7 +64,10 @@ export interface JournalPolicy {
  *
  * @throws SmithersError `INVALID_INPUT`
  */
-export function resolveJournalPolicy(options: JournalOptions, snapshots: boolean): JournalPolicy {
+export function resolveJournalPolicy(
+  options: JournalOptions,
+  facts: Pick<JournalPolicy, 'snapshots' | 'startsEmpty'>,
+): JournalPolicy {
   return Object.freeze({
     namespace: options.namespace ?? '',
     keyScope: oneOf('keyScope', options.keyScope ?? 'call', ['call', 'task']),
@@ -75,7 +80,7 @@ export function resolveJournalPolicy(options: JournalOptions, snapshots: boolean
     leaseMs: positive('leaseMs', options.leaseMs) ?? 60_000,
     abortSignal: options.abortSignal,
     onLogError: options.onLogError ?? ignore,
-    snapshots,
+    ...facts,
   })
 }
 

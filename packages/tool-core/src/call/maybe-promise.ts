@@ -8,7 +8,21 @@ export function isThenable<Value>(value: MaybePromise<Value>): value is PromiseL
 /** Goes on with a value: at once when it is there, else when it arrives. */
 export function chain<Value, Next>(
   value: MaybePromise<Value>,
-  next: (value: Value) => MaybePromise<Next>,
+  proceed: (value: Value) => MaybePromise<Next>,
 ): MaybePromise<Next> {
-  return isThenable(value) ? value.then(next) : next(value)
+  return isThenable(value) ? value.then(proceed) : proceed(value)
+}
+
+/** Does something that may fail at once or later, and answers either failure. */
+export function rescue<Value>(
+  attempt: () => MaybePromise<Value>,
+  answer: (error: unknown) => MaybePromise<Value>,
+): MaybePromise<Value> {
+  let value: MaybePromise<Value>
+  try {
+    value = attempt()
+  } catch (error) {
+    return answer(error)
+  }
+  return isThenable(value) ? value.then(undefined, answer) : value
 }

@@ -194,7 +194,7 @@ function describedBytes(value: ArrayBufferView | ArrayBuffer, walk: Walk): unkno
 
 function describeError(error: unknown, stacks: boolean, depth: number): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
-  const { code, details, logMessage } = error as Partial<Record<string, unknown>>
+  const { code, details, logMessage } = error as Partial<Record<string, unknown>> & Error
   return {
     name: error.name,
     ...(code === undefined ? {} : { code }),

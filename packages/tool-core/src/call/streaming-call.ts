@@ -1,5 +1,6 @@
 import { SmithersError } from '../smithers-error.ts'
 import type { ToolCallOptions } from '../tool-call-options.ts'
+import { startTimeLimit } from './time-limit.ts'
 import { ToolCall } from './tool-call.ts'
 import type { ToolDefinition } from './tool-definition.ts'
 
@@ -10,7 +11,7 @@ import type { ToolDefinition } from './tool-definition.ts'
 export function executeStreamingCall(
   definition: ToolDefinition,
   args: unknown,
-  options: ToolCallOptions,
+  options: ToolCallOptions | undefined,
 ): AsyncGenerator<unknown, void> {
   return stream(new ToolCall(definition, options), definition, args)
 }
@@ -20,29 +21,51 @@ async function* stream(
   definition: ToolDefinition,
   given: unknown,
 ): AsyncGenerator<unknown, void> {
-  const { args, context } = await call.begin(given)
+  const begun = await call.begin(given)
+  if (begun.kind === 'answer') {
+    yield begun.output
+    return
+  }
+  const { args, context } = begun
+  const limit = startTimeLimit(definition, call)
+  const values = call.run(() => definition.execute(args, context) as AsyncIterable<unknown>)
+  const iterator = values[Symbol.asyncIterator]()
   let last: unknown
-  let ended = false
+  let state: 'streaming' | 'done' | 'failed' = 'streaming'
   try {
-    for await (const value of definition.execute(args, context) as AsyncIterable<unknown>) {
-      last = value
-      yield value
+    for (;;) {
+      // A generator runs in the context of whoever asks for its next value.
+      const step = await limit.race(call.within(() => iterator.next()))
+      if (step.done === true) break
+      last = step.value
+      yield last
     }
-    ended = true
+    state = 'done'
   } catch (error) {
-    ended = true
+    state = 'failed'
     await call.fail(error)
     throw error
   } finally {
-    // The consumer stopped listening: whatever the tool had done by then, nobody knows.
-    if (!ended) {
-      await call.fail(
-        new SmithersError(
-          'TOOL_INTERRUPTED',
-          'The stream of this tool was abandoned before its end.',
-        ),
-      )
-    }
+    limit.clear()
+    if (state !== 'done') void closeQuietly(iterator)
+    // The consumer stopped listening: what the tool had done by then, nobody knows.
+    if (state === 'streaming') await call.fail(abandonedError(definition.metadata.name))
   }
   await call.succeed(last)
+}
+
+async function closeQuietly(iterator: AsyncIterator<unknown>): Promise<void> {
+  try {
+    await iterator.return?.()
+  } catch {
+    // The call has failed already; how its generator ends changes nothing.
+  }
+}
+
+function abandonedError(toolName: string): SmithersError {
+  return new SmithersError(
+    'TOOL_INTERRUPTED',
+    `The stream of tool "${toolName}" was abandoned before its end.`,
+    { details: { toolName } },
+  )
 }

@@ -1,7 +1,11 @@
 import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { ToolCallRow } from '../log/tool-call-row.ts'
+import type { SmithersError } from '../smithers-error.ts'
 import type { TaskContext } from '../tool-context.ts'
 import type { JournalPolicy } from './journal-policy.ts'
-import { isThenable } from './maybe-promise.ts'
+import { KnownCalls } from './known-calls.ts'
+import { LeaseKeeper } from './lease-keeper.ts'
+import { chain, isThenable } from './maybe-promise.ts'
 
 const journalKey: unique symbol = Symbol.for('smithers.tool.journal') as never
 
@@ -22,13 +26,22 @@ export function journalOf(context: TaskContext): TaskJournal {
 export class TaskJournal {
   readonly task: TaskContext
   readonly policy: JournalPolicy
+  readonly known: KnownCalls
+  readonly leases: LeaseKeeper
+  /** Keys that may run again although an earlier call of theirs may stand. */
+  readonly allowed: Set<string> = new Set()
   #ordinal = 0
   #baseSeq = 0
-  #opening: MaybePromise<void> | undefined
+  #opened = false
+  #opening: PromiseLike<void> | undefined
+  #fatal: SmithersError | undefined
+  #controller: AbortController | undefined
 
   constructor(task: TaskContext, policy: JournalPolicy) {
     this.task = task
     this.policy = policy
+    this.known = new KnownCalls(policy.lineage)
+    this.leases = new LeaseKeeper(task.log, policy.leaseMs, policy.onLogError)
   }
 
   /** Takes the next place in the attempt. Synchronous, so that the order of places is the order of calls. */
@@ -42,20 +55,78 @@ export class TaskJournal {
     return this.#baseSeq + ordinal
   }
 
-  /** Reads what earlier calls of this task left in the log, once. */
+  /** Reads what earlier calls of this task left in the log, once; again when that failed. */
   open(): MaybePromise<void> {
-    this.#opening ??= this.rebase()
+    if (this.#opened) return undefined
+    if (this.#opening !== undefined) return this.#opening
+    const reading = this.policy.startsEmpty ? undefined : this.#readEarlier()
+    if (!isThenable(reading)) {
+      this.#opened = true
+      return undefined
+    }
+    this.#opening = this.#settleOpening(reading)
     return this.#opening
   }
 
-  /** Moves the places not yet taken behind the last row of this attempt. */
+  /** Moves the places not yet taken behind the last row of this attempt, because somebody else writes to it. */
   rebase(): MaybePromise<void> {
-    if (this.task.ephemeral) return undefined
     const { runId, nodeId, iteration, attempt, log } = this.task
-    const last = log.list({ runId, nodeId, iteration, attempt, order: 'descending', limit: 1 })
-    const set = (rows: readonly { readonly seq: number }[]): void => {
-      this.#baseSeq = rows[0]?.seq ?? 0
+    return chain(
+      log.list({ runId, nodeId, iteration, attempt, order: 'descending', limit: 1 }),
+      ([last]) => {
+        this.#baseSeq = Math.max(this.#baseSeq + 1, last?.seq ?? 0)
+      },
+    )
+  }
+
+  /** What went wrong with the run itself, so that its result must not be trusted. */
+  get fatal(): SmithersError | undefined {
+    return this.#fatal
+  }
+
+  /** Stops the run: the AI SDK would turn an error thrown by a tool into a text for the model and go on. */
+  raise(error: SmithersError): void {
+    this.#fatal ??= error
+    this.#controller?.abort(this.#fatal)
+  }
+
+  /** Aborted when the run ends. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#fatal !== undefined) this.#controller.abort(this.#fatal)
     }
-    return isThenable(last) ? last.then(set) : set(last)
+    const { abortSignal } = this.policy
+    return abortSignal === undefined
+      ? this.#controller.signal
+      : AbortSignal.any([abortSignal, this.#controller.signal])
+  }
+
+  async #settleOpening(reading: PromiseLike<void>): Promise<void> {
+    try {
+      await reading
+      this.#opened = true
+    } finally {
+      this.#opening = undefined
+    }
+  }
+
+  #readEarlier(before: readonly ToolCallRow[] = []): MaybePromise<void> {
+    const { runId, nodeId, iteration, attempt, log } = this.task
+    const after = before.at(-1)
+    return chain(
+      log.list({ runId, nodeId, iteration, limit: pageSize, ...(after && { after }) }),
+      (page) => {
+        const rows = [...before, ...page]
+        if (page.length === pageSize) return this.#readEarlier(rows)
+        this.known.addEarlier(rows)
+        for (const row of rows) {
+          if (row.attempt === attempt) this.#baseSeq = Math.max(this.#baseSeq, row.seq)
+        }
+        return undefined
+      },
+    )
   }
 }
+
+const pageSize = 1000

@@ -1,23 +1,35 @@
-import { randomUUID } from 'node:crypto'
-import { contextOfCall } from '../ambient-context.ts'
-import { hashInput, idempotencyKey } from '../idempotency-key.ts'
-import { currentOwnerId } from '../log/process-owner.ts'
-import type { MaybePromise, StartRow } from '../log/tool-call-log.ts'
-import { type CallEffect, isSmithersError, SmithersError } from '../smithers-error.ts'
-import type { ToolCallOptions } from '../tool-call-options.ts'
+import { contextOfCall, getToolContext, runWithToolContext } from '../ambient-context.ts'
+import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { ToolCallClaim, ToolCallRow } from '../log/tool-call-row.ts'
+import { type CallEffect, isSmithersError, type SmithersError } from '../smithers-error.ts'
+import { completeCallOptions, type ToolCallOptions } from '../tool-call-options.ts'
 import type { TaskContext, ToolContext } from '../tool-context.ts'
-import { type ToolCallEvent, toolCallChannel } from './call-events.ts'
-import { chain, isThenable } from './maybe-promise.ts'
-import { recordError, recordJson } from './recorded-json.ts'
+import { CallAbort } from './call-abort.ts'
+import {
+  abortedError,
+  blockedError,
+  fencedError,
+  finishLostError,
+  inProgressError,
+  logUnavailableError,
+  unverifiedError,
+} from './call-errors.ts'
+import { type CallIdentity, identifyCall } from './call-identity.ts'
+import { type CallOutcome, CallRecord } from './call-record.ts'
+import { createCallContext } from './call-context.ts'
+import { type KnownCall, knownCall, outcomeOf } from './known-calls.ts'
+import { chain, rescue } from './maybe-promise.ts'
+import { isExactRecord, readRecordedJson } from './recorded-json.ts'
+import { decideReplay, onRetryOf } from './replay-decision.ts'
 import { journalOf, type TaskJournal } from './task-journal.ts'
-import type { ToolDefinition } from './tool-definition.ts'
-import { validateInput } from './validate-input.ts'
+import type { OnRetry, PriorCall, ToolDefinition, Verdict } from './tool-definition.ts'
+import { describeInvalidInput, validateInput } from './validate-input.ts'
+import { waitForHolder } from './wait-for-holder.ts'
 
-/** A call that may run: its parsed arguments and the context it gets. */
-export interface BegunCall {
-  readonly args: unknown
-  readonly context: ToolContext
-}
+/** What a call came to before its tool ran: it runs, or its output is already known. */
+export type BegunCall =
+  | { readonly kind: 'run'; readonly args: unknown; readonly context: ToolContext }
+  | { readonly kind: 'answer'; readonly output: unknown }
 
 /** One call of one tool, from its arguments to its finished row. */
 export class ToolCall {
@@ -25,97 +37,304 @@ export class ToolCall {
   readonly #task: TaskContext
   readonly #journal: TaskJournal
   readonly #options: ToolCallOptions
-  readonly #ordinal: number
-  readonly #callToken: string = randomUUID()
-  #event: ToolCallEvent | undefined
+  readonly #record: CallRecord
+  readonly #onRetry: OnRetry
+  /** Running it a second time by accident does harm, so it runs only when its start is recorded. */
+  readonly #unsafe: boolean
+  readonly abort: CallAbort
+  #args: unknown
+  #identity: CallIdentity | undefined
+  #prior: readonly KnownCall[] = []
+  #drifted: KnownCall | undefined
+  #continued = false
+  #raced = false
 
   /** Takes the call's place in its task. Nothing is awaited before, so places are in the order of calls. */
-  constructor(definition: ToolDefinition, options: ToolCallOptions) {
+  constructor(definition: ToolDefinition, given: ToolCallOptions | undefined) {
+    const { sideEffect, idempotent } = definition.metadata
+    const options = completeCallOptions(given)
     this.#definition = definition
     this.#options = options
     this.#task = contextOfCall(options)
     this.#journal = journalOf(this.#task)
-    this.#ordinal = this.#journal.nextOrdinal()
+    this.#record = new CallRecord(definition, this.#journal, options.toolCallId)
+    this.#onRetry = onRetryOf(definition, this.#journal.policy.safety)
+    this.#unsafe = sideEffect && !idempotent
+    this.abort = new CallAbort(() => [options.abortSignal, this.#journal.signal])
   }
 
-  /** Validates, derives the key and stores the start row. Throws when the tool must not run. */
+  /** Validates, derives the key, decides, and stores the start row. Throws when the tool must not run. */
   begin(given: unknown): MaybePromise<BegunCall> {
-    return chain(this.#journal.open(), () =>
-      chain(validateInput(this.#definition, given), (args) => {
-        const { metadata, logInput } = this.#definition
-        const { runId, nodeId, iteration } = this.#task
-        const { policy } = this.#journal
-        const inputHash = hashInput(args, policy.keySecret)
-        const { namespace } = policy
-        const { name: toolName } = metadata
-        const key = idempotencyKey(
-          { namespace, runId, nodeId, iteration, toolName, subject: inputHash },
-          0,
-        )
-        const row: StartRow = {
-          runId,
-          nodeId,
-          iteration,
-          attempt: this.#task.attempt,
-          seq: this.#journal.seqOf(this.#ordinal),
-          toolName,
-          inputJson: recordJson(
-            logInput === undefined ? args : logInput(args),
-            policy.redact,
-            policy.maxInputBytes ?? this.#task.maxOutputBytes,
-          ).json,
-          startedAtMs: Date.now(),
-          callToken: this.#callToken,
-          toolCallId: this.#options.toolCallId,
-          idempotencyKey: key,
-          inputHash,
-          occurrence: 0,
-          sideEffect: metadata.sideEffect,
-          idempotent: metadata.idempotent,
-          ownerId: currentOwnerId(),
-          leaseExpiresAtMs: null,
-          replayOf: null,
-          traceId: null,
-          spanId: null,
+    return chain(this.#open(), () => {
+      const stopped = this.#stopped()
+      if (stopped !== undefined) return this.#refuseInput(stopped, given)
+      const parsed = rescue(
+        () => validateInput(this.#definition, given),
+        (error) => this.#refuseInput(error, given),
+      )
+      return chain(parsed, (args) => {
+        this.#args = args
+        try {
+          this.#identify()
+        } catch (error) {
+          return this.#refuse(error)
         }
-        const started = this.#task.log.start(row, { durability: 'relaxed', claim: null })
-        return chain(started, () => ({ args, context: this.#contextFor(row) }))
-      }),
+        return this.#proceed()
+      })
+    })
+  }
+
+  /** Runs the synchronous part of the tool in the context of its task. */
+  run<Result>(fn: () => Result): Result {
+    return this.#record.around(() => this.within(fn))
+  }
+
+  /** Makes the task ambient, so that tools called by this one belong to it. */
+  within<Result>(fn: () => Result): Result {
+    return getToolContext() === this.#task ? fn() : runWithToolContext(this.#task, fn)
+  }
+
+  /** Records the output, and returns it. */
+  succeed(output: unknown): MaybePromise<unknown> {
+    const outputJson = this.#record.describeOutput(output)
+    const effect = this.#definition.metadata.sideEffect ? 'applied' : 'none'
+    return chain(this.#finish({ status: 'success', outputJson, effect }), (fenced) => {
+      if (fenced !== undefined) throw fenced
+      return chain(this.#snapshot(), () => output)
+    })
+  }
+
+  /** Records that the tool failed. */
+  fail(error: unknown): MaybePromise<void> {
+    return chain(this.#finish({ status: 'error', error, effect: this.#effectOf(error) }), () =>
+      this.#snapshot(),
     )
   }
 
-  succeed(output: unknown): MaybePromise<unknown> {
-    const { sideEffect } = this.#definition.metadata
-    const { logOutput } = this.#definition
-    const finished = this.#task.log.finish(this.#callToken, {
-      status: 'success',
-      outputJson: recordJson(
-        logOutput === undefined ? output : logOutput(output),
-        this.#journal.policy.redact,
-        this.#task.maxOutputBytes,
-      ).json,
-      errorJson: null,
-      effect: sideEffect ? 'applied' : 'none',
-      finishedAtMs: Date.now(),
-    })
-    return chain(finished, () => chain(this.#snapshot(), () => output))
+  #open(): MaybePromise<void> {
+    return rescue(
+      () => this.#journal.open(),
+      (error) => this.#withoutLog(error),
+    )
   }
 
-  fail(error: unknown): MaybePromise<void> {
-    const { policy } = this.#journal
-    const effect = this.#effectOf(error)
-    const finished = this.#task.log.finish(this.#callToken, {
-      status: 'error',
-      outputJson: null,
-      errorJson: recordError(error, policy.redact, {
-        stacks: policy.errorStacks,
-        maxBytes: this.#task.maxOutputBytes,
-        effect,
-      }),
-      effect,
-      finishedAtMs: Date.now(),
+  #stopped(): SmithersError | undefined {
+    const { fatal, policy } = this.#journal
+    const name = this.#definition.metadata.name
+    if (fatal !== undefined) return abortedError(name, fatal)
+    const aborted = [this.#options.abortSignal, policy.abortSignal].find((each) => each?.aborted)
+    return aborted === undefined ? undefined : abortedError(name, aborted.reason)
+  }
+
+  #identify(): void {
+    const { policy, known } = this.#journal
+    const { toolCallId, messages } = this.#options
+    const { name } = this.#definition.metadata
+    this.#record.describeInput(this.#args)
+    this.#identity = identifyCall(this.#definition, this.#task, policy, this.#args)
+    const place = known.locate(name, this.#identity, toolCallId, messages)
+    this.#continued = place.continued
+    this.#prior = place.prior
+    // A key of the tool's own names the intent, so another key is another intent.
+    if (this.#unsafe && place.prior.length === 0 && this.#definition.key === 'call') {
+      this.#drifted = known.driftedFrom(name)
+    }
+    this.#record.identify(this.#identity, place.occurrence)
+  }
+
+  /** Decides on what is known of earlier calls, and does it. */
+  #proceed(): MaybePromise<BegunCall> {
+    const decision = decideReplay({
+      onRetry: this.#onRetry,
+      canVerify: this.#definition.verify !== undefined,
+      prior: this.#prior,
+      drifted: this.#drifted,
+      continued: this.#continued || this.#raced,
+      allowed: this.#journal.allowed.has(this.#key),
     })
-    return chain(finished, () => this.#snapshot())
+    switch (decision.kind) {
+      case 'reuse':
+        return this.#reuse(decision.prior)
+      case 'block':
+        return this.#block(decision.prior)
+      case 'verify':
+        return this.#start(() => this.#verify(decision.prior))
+      default:
+        return this.#start(() => this.#running())
+    }
+  }
+
+  /** Stores the start row and goes on, or deals with whoever holds the key. */
+  #start(proceed: () => MaybePromise<BegunCall>): MaybePromise<BegunCall> {
+    const started = rescue(
+      () => this.#record.start(this.#claim(), this.#unsafe ? 'fsync' : 'relaxed'),
+      (error) => {
+        this.#withoutLog(error)
+        return { ok: true } as const
+      },
+    )
+    return chain(started, (result) => {
+      if (!result.ok) return this.#contend(result.existing)
+      if (this.#record.stored && !this.#task.ephemeral) {
+        const { callToken, toolName } = this.#record.row
+        this.#journal.leases.hold(callToken, () =>
+          this.abort.abort(fencedError(toolName, callToken)),
+        )
+      }
+      return proceed()
+    })
+  }
+
+  #claim(): ToolCallClaim | null {
+    // Reads never block each other, and calls that share the key of a task are no repetitions of each other.
+    if (!this.#definition.metadata.sideEffect || this.#identity?.taskScoped === true) return null
+    const once = this.#continued || this.#onRetry === 'reuse' || this.#onRetry === 'block'
+    return once && !this.#journal.allowed.has(this.#key) ? 'once' : 'inflight'
+  }
+
+  async #contend(existing: ToolCallRow): Promise<BegunCall> {
+    const { log, timeoutMs } = this.#task
+    const signal = this.#options.abortSignal
+    let holder: ToolCallRow | undefined
+    try {
+      holder = await waitForHolder(log, existing, { waitMs: timeoutMs, signal })
+    } catch (error) {
+      if (signal?.aborted === true) return this.#refuse(this.#stopped() ?? error)
+      this.#withoutLog(error)
+    }
+    if (holder === undefined) {
+      return this.#refuse(inProgressError(existing.toolName, timeoutMs, this.#key))
+    }
+    // Whoever loses a race to the very same call gets the winner's output, whatever the tool does on a retry.
+    this.#raced = true
+    this.#drifted = undefined
+    this.#prior = [...this.#prior, knownCall(holder, Date.now())]
+    return this.#proceed()
+  }
+
+  #running(): Extract<BegunCall, { kind: 'run' }> {
+    const context = createCallContext(this.#task, this.#record.row, this.#options, this.abort)
+    return { kind: 'run', args: this.#args, context }
+  }
+
+  async #verify(prior: KnownCall): Promise<BegunCall> {
+    const running = this.#running()
+    const { toolName } = prior
+    let verdict: Verdict<unknown> | undefined
+    try {
+      verdict = await this.within(() =>
+        this.#definition.verify?.(this.#args, priorCall(prior), running.context),
+      )
+    } catch (error) {
+      return this.#refuse(unverifiedError(toolName, error))
+    }
+    if (verdict?.happened === true) {
+      const { output } = verdict
+      const outputJson = this.#record.describeOutput(output)
+      const replay = { status: 'success', outputJson, effect: 'none' } as const
+      const fenced = await this.#finish({ ...replay, replayOf: prior.callToken })
+      if (fenced !== undefined) throw fenced
+      return { kind: 'answer', output }
+    }
+    return verdict?.happened === 'unknown' && this.#onRetry === 'block'
+      ? this.#block(prior)
+      : running
+  }
+
+  /** Returns the recorded output of an earlier success, if the record is the whole output. */
+  #reuse(prior: KnownCall): MaybePromise<BegunCall> {
+    return chain(this.#outputOf(prior), (outputJson) => {
+      const recorded = this.#definition.logOutput === undefined && isExactRecord(outputJson)
+      if (!recorded) {
+        // What a retry may repeat with its key, a call that is the same one may not.
+        const repeatable = !this.#continued && !this.#raced
+        return repeatable ? this.#start(() => this.#running()) : this.#block(prior)
+      }
+      const output = readRecordedJson(outputJson)
+      const replay = {
+        status: 'success',
+        outputJson,
+        effect: 'none',
+        replayOf: prior.callToken,
+      } as const
+      return chain(this.#recordUnrun(replay), () => ({ kind: 'answer' as const, output }))
+    })
+  }
+
+  #block(prior: KnownCall): MaybePromise<never> {
+    const { row } = this.#record
+    return chain(this.#outputOf(prior), (outputJson) =>
+      this.#refuse(
+        blockedError(row.toolName, this.#key, prior, { inputJson: row.inputJson, outputJson }),
+      ),
+    )
+  }
+
+  #outputOf(prior: KnownCall): MaybePromise<string | null> {
+    const rows = this.#task.log.list({ callToken: prior.callToken, limit: 1 })
+    return chain(rows, ([row]) => row?.outputJson ?? null)
+  }
+
+  #refuseInput(error: unknown, given: unknown): MaybePromise<never> {
+    this.#record.describeGiven(describeInvalidInput(this.#definition, given))
+    return this.#refuse(error)
+  }
+
+  /** Records that the call was not run, and throws. */
+  #refuse(error: unknown): MaybePromise<never> {
+    return chain(this.#recordUnrun({ status: 'error', error, effect: 'none' }), () => {
+      throw error
+    })
+  }
+
+  /** Leaves a row of a call whose tool did not run; without the log, the answer is the same. */
+  #recordUnrun(outcome: CallOutcome): MaybePromise<unknown> {
+    const { onLogError } = this.#journal.policy
+    return rescue(
+      () =>
+        chain(this.#record.stored ? undefined : this.#record.start(null, 'relaxed'), () => {
+          this.#journal.leases.release(this.#record.row.callToken)
+          return chain(this.#record.finish(outcome), () => this.#record.end())
+        }),
+      (error) => {
+        this.#record.forget()
+        onLogError(error)
+      },
+    )
+  }
+
+  /** Finishes the row; returns the error of a call that was taken over meanwhile. */
+  #finish(outcome: CallOutcome): MaybePromise<SmithersError | undefined> {
+    const { callToken, toolName } = this.#record.row
+    const { policy } = this.#journal
+    this.#journal.leases.release(callToken)
+    return rescue(
+      () =>
+        chain(this.#record.finish(outcome), (result) => {
+          if (result === 'ok') return undefined
+          const fenced = fencedError(toolName, callToken)
+          if (this.#definition.metadata.sideEffect) {
+            this.#journal.raise(fenced)
+            return fenced
+          }
+          policy.onLogError(fenced)
+          return undefined
+        }),
+      (error) => {
+        if (this.#unsafe) this.#journal.raise(finishLostError(toolName, callToken, error))
+        else policy.onLogError(error)
+        return undefined
+      },
+    )
+  }
+
+  /** The log failed before the tool ran. Fails closed where a second run does harm, else goes on without a row. */
+  #withoutLog(error: unknown): void {
+    if (!this.#unsafe) return this.#journal.policy.onLogError(error)
+    this.#record.forget()
+    const unavailable = logUnavailableError(this.#definition.metadata.name, error)
+    this.#journal.raise(unavailable)
+    throw unavailable
   }
 
   #effectOf(error: unknown): CallEffect {
@@ -124,32 +343,21 @@ export class ToolCall {
   }
 
   #snapshot(): MaybePromise<void> {
-    if (!this.#definition.metadata.sideEffect || !this.#journal.policy.snapshots) return undefined
-    return this.#task
-      .durabilitySnapshot(this.#definition.metadata.name, this.#options.toolCallId)
-      .then(
-        () => {},
-        (error: unknown) => {
-          if (this.#event !== undefined) this.#event.snapshotError = error
-        },
-      )
+    const { name, sideEffect } = this.#definition.metadata
+    if (!sideEffect || !this.#journal.policy.snapshots) return this.#record.end()
+    return this.#task.durabilitySnapshot(name, this.#options.toolCallId).then(
+      () => this.#record.end(),
+      (error: unknown) => this.#record.end(error),
+    )
   }
 
-  #contextFor(row: StartRow): ToolContext {
-    const options = this.#options
-    return Object.freeze({
-      ...this.#task,
-      idempotencyKey: row.idempotencyKey ?? '',
-      toolName: row.toolName,
-      sideEffect: row.sideEffect,
-      idempotent: row.idempotent,
-      seq: row.seq,
-      occurrence: row.occurrence,
-      toolCallId: options.toolCallId,
-      messages: options.messages,
-      abortSignal: options.abortSignal ?? new AbortController().signal,
-      context: options.context ?? options.experimental_context,
-      experimental_sandbox: options.experimental_sandbox,
-    })
+  get #key(): string {
+    return this.#record.row.idempotencyKey ?? ''
   }
+}
+
+function priorCall(prior: KnownCall): PriorCall {
+  const { idempotencyKey, attempt, startedAtMs, inputJson, errorJson } = prior
+  const outcome = outcomeOf(prior) === 'success' ? 'success' : 'unknown'
+  return { idempotencyKey, attempt, startedAtMs, outcome, inputJson, errorJson }
 }

@@ -1,6 +1,6 @@
 import type { ZodType } from 'zod'
 import type { ToolMetadata } from '../tool-metadata.ts'
-import type { ToolContext } from '../tool-context.ts'
+import type { TaskContext, ToolContext } from '../tool-context.ts'
 
 /** How a repeated call of an earlier attempt is treated (durability.md §2.3). */
 export type OnRetry = 'rerun' | 'reuse' | 'warn' | 'block'
@@ -40,7 +40,7 @@ export interface KeyContext {
 /** A tool as its calls need it: every option resolved. */
 export interface ToolDefinition {
   readonly metadata: ToolMetadata
-  readonly effectScope: EffectScope
+  readonly effectScope: EffectScope | ((task: TaskContext) => EffectScope)
   readonly schema: ZodType
   readonly execute: (args: unknown, ctx: ToolContext) => unknown
   readonly streams: boolean

@@ -1,0 +1,28 @@
+/** The ways in which one call ends early, as one signal. Made only when somebody looks at it. */
+export class CallAbort {
+  readonly #sources: () => readonly (AbortSignal | undefined)[]
+  #controller: AbortController | undefined
+  #signal: AbortSignal | undefined
+  #reason: { readonly error: unknown } | undefined
+
+  /** @param sources Signals from outside: the agent's, the run's. */
+  constructor(sources: () => readonly (AbortSignal | undefined)[]) {
+    this.#sources = sources
+  }
+
+  /** Aborts the call itself: its time is over, or somebody else has taken it over. */
+  abort(error: unknown): void {
+    this.#reason ??= { error }
+    this.#controller?.abort(error)
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal === undefined) {
+      this.#controller = new AbortController()
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason.error)
+      const given = this.#sources().filter((source) => source !== undefined)
+      this.#signal = AbortSignal.any([this.#controller.signal, ...given])
+    }
+    return this.#signal
+  }
+}

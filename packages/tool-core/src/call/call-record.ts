@@ -1,0 +1,231 @@
+import { randomUUID } from 'node:crypto'
+import { currentOwnerId } from '../log/process-owner.ts'
+import type {
+  FinishPatch,
+  MaybePromise,
+  StartOptions,
+  StartResult,
+  StartRow,
+} from '../log/tool-call-log.ts'
+import type { ToolCallClaim } from '../log/tool-call-row.ts'
+import type { CallEffect } from '../smithers-error.ts'
+import { CallEvents } from './call-events.ts'
+import type { CallIdentity } from './call-identity.ts'
+import { finishRow } from './finish-row.ts'
+import type { KnownCall } from './known-calls.ts'
+import { chain } from './maybe-promise.ts'
+import { recordError, recordJson } from './recorded-json.ts'
+import type { TaskJournal } from './task-journal.ts'
+import type { ToolDefinition } from './tool-definition.ts'
+
+/** How a call ended, as its row tells it. */
+export type CallOutcome =
+  | {
+      readonly status: 'success'
+      readonly outputJson: string | null
+      readonly effect: CallEffect
+      readonly replayOf?: string
+    }
+  | { readonly status: 'error'; readonly error: unknown; readonly effect: CallEffect }
+
+type ClaimedKey = Extract<StartResult, { reason: 'claimed' }>
+
+/** The row of one call, and the events that tell of it. */
+export class CallRecord {
+  readonly #definition: ToolDefinition
+  readonly #journal: TaskJournal
+  readonly #ordinal: number
+  #row: StartRow
+  readonly #events: CallEvents = new CallEvents()
+  #known: KnownCall | undefined
+  #fingerprint = ''
+  #stored = false
+
+  constructor(definition: ToolDefinition, journal: TaskJournal, toolCallId: string | null) {
+    this.#definition = definition
+    this.#journal = journal
+    this.#ordinal = journal.nextOrdinal()
+    const { runId, nodeId, iteration, attempt } = journal.task
+    const { name, sideEffect, idempotent } = definition.metadata
+    this.#row = {
+      runId,
+      nodeId,
+      iteration,
+      attempt,
+      seq: 0,
+      toolName: name,
+      inputJson: null,
+      startedAtMs: 0,
+      callToken: randomUUID(),
+      toolCallId,
+      idempotencyKey: null,
+      inputHash: null,
+      occurrence: 0,
+      sideEffect,
+      idempotent,
+      ownerId: currentOwnerId(),
+      leaseExpiresAtMs: null,
+      replayOf: null,
+      traceId: null,
+      spanId: null,
+    }
+  }
+
+  get row(): StartRow {
+    return this.#row
+  }
+
+  /** True once the log holds the start. */
+  get stored(): boolean {
+    return this.#stored
+  }
+
+  /** Puts into the row what the log may see of the parsed input. */
+  describeInput(args: unknown): void {
+    const { logInput } = this.#definition
+    this.describeGiven(logInput === undefined ? args : mapped(logInput, args))
+  }
+
+  /** Puts a value into the row as the input, without the tool's mapper. */
+  describeGiven(input: unknown): void {
+    const { policy, task } = this.#journal
+    const limit = policy.maxInputBytes ?? task.maxOutputBytes
+    this.#row = { ...this.#row, inputJson: recordJson(input, policy.redact, limit).json }
+  }
+
+  /** Gives the call its identity, from now on known to the task's other calls. */
+  identify(identity: CallIdentity, occurrence: number): void {
+    this.#row = {
+      ...this.#row,
+      inputHash: identity.inputHash,
+      idempotencyKey: identity.keyAt(occurrence),
+      occurrence,
+    }
+    this.#fingerprint = identity.fingerprint
+    const { toolName, toolCallId, idempotencyKey, inputHash, attempt, inputJson } = this.#row
+    const { sideEffect, idempotent } = this.#definition.metadata
+    this.#known = {
+      callToken: this.#row.callToken,
+      toolName,
+      toolCallId,
+      idempotencyKey,
+      inputHash,
+      occurrence,
+      attempt,
+      seq: this.#journal.seqOf(this.#ordinal),
+      startedAtMs: Date.now(),
+      sideEffect,
+      idempotent,
+      inputJson: sideEffect ? inputJson : null,
+      status: 'started',
+      effect: null,
+      errorJson: null,
+    }
+    this.#journal.known.addBegun(identity.fingerprint, this.#known)
+  }
+
+  /** Stores the start row, with a claim on its key when asked. */
+  start(
+    claim: ToolCallClaim | null,
+    durability: StartOptions['durability'],
+  ): MaybePromise<{ readonly ok: true } | ClaimedKey> {
+    return this.#start({ claim, durability }, 0)
+  }
+
+  /** Finishes the row; `'fenced'` when somebody else has. */
+  finish(outcome: CallOutcome): MaybePromise<'ok' | 'fenced'> {
+    const patch = this.#patchOf(outcome)
+    this.#remember(patch)
+    const finished = this.#stored
+      ? finishRow(this.#journal.task.log, this.#row.callToken, patch)
+      : 'ok'
+    return chain(finished, (result) => {
+      this.#events.settle(this.#row, patch, outcome.status === 'error' ? outcome.error : undefined)
+      return result
+    })
+  }
+
+  /** What the log may see of an output. */
+  describeOutput(output: unknown): string | null {
+    const { policy, task } = this.#journal
+    const { logOutput } = this.#definition
+    const seen = logOutput === undefined ? output : mapped(logOutput, output)
+    return recordJson(seen, policy.redact, task.maxOutputBytes).json
+  }
+
+  /** Runs the synchronous part of the tool, with whatever subscribers of the events bind to it. */
+  around<Result>(fn: () => Result): Result {
+    return this.#events.around(this.#row, fn)
+  }
+
+  /** Tells that the call is over. */
+  end(snapshotError?: unknown): void {
+    this.#events.end(snapshotError)
+  }
+
+  /** The tool was not run and the log does not say so: the call leaves its place to the next equal one. */
+  forget(): void {
+    if (this.#known === undefined) return
+    this.#known.status = 'error'
+    this.#known.effect = 'none'
+    this.#journal.known.markFailed(this.#fingerprint, this.#known)
+  }
+
+  #start(options: StartOptions, rebases: number): MaybePromise<{ readonly ok: true } | ClaimedKey> {
+    const { task, policy } = this.#journal
+    const startedAtMs = Date.now()
+    this.#row = {
+      ...this.#row,
+      seq: this.#journal.seqOf(this.#ordinal),
+      startedAtMs,
+      leaseExpiresAtMs: startedAtMs + policy.leaseMs,
+    }
+    return chain(task.log.start(this.#row, options), (result) => {
+      if (result.ok) {
+        this.#stored = true
+        return result
+      }
+      if (result.reason === 'claimed') return result
+      // Another worker writes to the same attempt.
+      if (rebases >= mostRebases) throw new Error(`seq ${this.#row.seq} of the attempt is taken.`)
+      return chain(this.#journal.rebase(), () => this.#start(options, rebases + 1))
+    })
+  }
+
+  #patchOf(outcome: CallOutcome): FinishPatch {
+    const { policy, task } = this.#journal
+    const { status, effect } = outcome
+    const finishedAtMs = Date.now()
+    if (status === 'success') {
+      const { outputJson, replayOf = null } = outcome
+      return { status, outputJson, errorJson: null, effect, finishedAtMs, replayOf }
+    }
+    const errorJson = recordError(outcome.error, policy.redact, {
+      stacks: policy.errorStacks,
+      maxBytes: task.maxOutputBytes,
+      effect,
+    })
+    return { status, outputJson: null, errorJson, effect, finishedAtMs }
+  }
+
+  #remember(patch: FinishPatch): void {
+    if (this.#known === undefined) return
+    this.#known.status = patch.status
+    this.#known.effect = patch.effect
+    this.#known.errorJson = patch.errorJson
+    if (patch.status === 'error') this.#journal.known.markFailed(this.#fingerprint, this.#known)
+  }
+}
+
+const mostRebases = 10
+
+/** A mapper of a payload for the log must not fail the call, and its failure must not show the payload. */
+function mapped(mapper: (value: never) => unknown, value: unknown): unknown {
+  try {
+    return mapper(value as never)
+  } catch (error) {
+    return {
+      $described: `not recorded: the mapper failed with ${error instanceof Error ? error.name : 'an error'}`,
+    }
+  }
+}

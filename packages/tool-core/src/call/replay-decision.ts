@@ -1,0 +1,54 @@
+import { type KnownCall, outcomeOf } from './known-calls.ts'
+import type { RunSafety } from './journal-policy.ts'
+import type { OnRetry, ToolDefinition } from './tool-definition.ts'
+
+/** What to do with a call, given what earlier calls of the same intent did. */
+export type ReplayDecision =
+  | { readonly kind: 'run' }
+  /** Return the recorded output of a success. */
+  | { readonly kind: 'reuse'; readonly prior: KnownCall }
+  /** Ask the tool whether the earlier call took effect, then decide. */
+  | { readonly kind: 'verify'; readonly prior: KnownCall }
+  /** Refuse, and say what happened before. */
+  | { readonly kind: 'block'; readonly prior: KnownCall }
+
+/** Everything a decision depends on. */
+export interface ReplayQuestion {
+  readonly onRetry: OnRetry
+  readonly canVerify: boolean
+  /** Calls of the same intent and occurrence, oldest first. */
+  readonly prior: readonly KnownCall[]
+  /** An earlier call that this one may be a rewording of. */
+  readonly drifted: KnownCall | undefined
+  /** The conversation holds this very call: it is not repeated but continued. */
+  readonly continued: boolean
+  /** Somebody allowed the key to run again. */
+  readonly allowed: boolean
+}
+
+/** How a tool treats repeated calls: its own choice, else what the run's safety makes of its two flags. */
+export function onRetryOf(definition: ToolDefinition, safety: RunSafety): OnRetry {
+  const { sideEffect, idempotent } = definition.metadata
+  if (definition.onRetry !== undefined) return definition.onRetry
+  return sideEffect && !idempotent ? modes[safety] : 'rerun'
+}
+
+const modes = { seed: 'warn', reuse: 'reuse', strict: 'block' } as const
+
+/** Decides about a call before it starts (durability.md §2.3). A call that is running is left to its claim. */
+export function decideReplay(question: ReplayQuestion): ReplayDecision {
+  const { onRetry, canVerify, prior, drifted, continued, allowed } = question
+  if (allowed) return run
+  const succeeded = prior.findLast((call) => outcomeOf(call) === 'success')
+  if (succeeded !== undefined) {
+    if (continued || onRetry === 'reuse') return { kind: 'reuse', prior: succeeded }
+    return onRetry === 'block' ? { kind: 'block', prior: succeeded } : run
+  }
+  // Without an exact match a reworded call stands for the one it may repeat.
+  const unsure = prior.findLast((call) => outcomeOf(call) === 'unknown') ?? drifted
+  if (unsure === undefined) return run
+  if (canVerify) return { kind: 'verify', prior: unsure }
+  return onRetry === 'block' ? { kind: 'block', prior: unsure } : run
+}
+
+const run: ReplayDecision = { kind: 'run' }
