@@ -68,7 +68,7 @@ describe('smithers calls', () => {
       ['4', 'charge', '{"cents":100}', '30 ms', 'ok', 'applied', '6f1d3b0a'],
       ['5', 'charge', '{"cents":100}', '30 ms', 'replayed', 'none', '6f1d3b0a'],
       ['6', 'charge', '{"cents":7}', 'unknown'],
-      ['7', 'grep', '"x" in .', 'running', 'none'],
+      ['7', 'grep', 'x in .', 'running', 'none'],
       ['8', 'charge', '{}', '30 ms', 'unknown TOOL_OUTCOME_UNKNOWN', 'unknown'],
     ])
   })

@@ -36,7 +36,7 @@ describe('smithers demo', () => {
     const shown = lines.filter((line) => /^ {2}\d \w+ .* (?:ms|s) {2}\w/.test(line))
     expect(shown).toEqual([
       expect.stringMatching(/^ {2}1 bash {2}node --test .* failed TOOL_COMMAND_FAILED$/),
-      expect.stringMatching(/^ {2}2 grep {2}"function splitEvenly\\\\b" in src .* ok$/),
+      expect.stringMatching(/^ {2}2 grep {2}'function splitEvenly\\b' in src .* ok$/),
       expect.stringMatching(/^ {2}3 read {2}src\/split\.js .* ok$/),
       expect.stringMatching(/^ {2}4 edit {2}src\/split\.js .* failed TOOL_PATCH_FAILED$/),
       expect.stringMatching(/^ {2}5 edit {2}src\/split\.js .* ok$/),

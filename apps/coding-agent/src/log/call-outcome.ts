@@ -3,7 +3,7 @@ import type { ToolCallRow } from '@smithers/tool-core/log'
 import { isRefusal } from '../terminal/call-line.ts'
 
 /** What became of a logged call, in one word. */
-export type CallOutcome = 'ok' | 'replayed' | 'refused' | 'failed' | 'running' | 'unknown'
+type CallOutcome = 'ok' | 'replayed' | 'refused' | 'failed' | 'running' | 'unknown'
 
 /** An outcome, and the code of the error if there is one. */
 export interface CallVerdict {

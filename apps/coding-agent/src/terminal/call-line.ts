@@ -61,7 +61,7 @@ export function endedCallLine(call: EndedCall, colors: Colors): string {
 }
 
 /** `ok`, `refused CODE` or `failed CODE`. */
-export function verdict(call: Pick<EndedCall, 'code' | 'replayed'>, colors: Colors): string {
+function verdict(call: Pick<EndedCall, 'code' | 'replayed'>, colors: Colors): string {
   if (call.code === null) return colors.green(call.replayed ? 'ok (replayed)' : 'ok')
   return isRefusal(call.code)
     ? colors.yellow(`refused ${call.code}`)

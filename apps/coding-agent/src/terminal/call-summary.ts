@@ -7,7 +7,7 @@ export function summarizeCall(toolName: string, input: unknown): string {
   const { path, cmd, pattern } = fields
   if (toolName === 'bash' && typeof cmd === 'string') return commandLine(cmd, fields)
   if (toolName === 'grep' && typeof pattern === 'string') {
-    return `${JSON.stringify(pattern)} in ${typeof path === 'string' ? path : '.'}`
+    return `${quoted(pattern)} in ${typeof path === 'string' ? path : '.'}`
   }
   if (typeof path === 'string') return `${path}${lineRange(fields)}`
   return input === undefined ? '' : (JSON.stringify(input) ?? '')

@@ -5,7 +5,7 @@ import { createLiveLines } from './live-lines.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What is known when a run begins. */
-export interface RunStart {
+interface RunStart {
   readonly runId: string
   readonly attempt: number
   readonly model: string
@@ -16,7 +16,7 @@ export interface RunStart {
 }
 
 /** How a run ended. */
-export interface RunEnd {
+interface RunEnd {
   readonly runId: string
   readonly ok: boolean
   readonly steps: number
