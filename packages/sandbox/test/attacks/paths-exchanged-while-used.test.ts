@@ -1,0 +1,50 @@
+import { createSandboxFiles } from '@smithers/sandbox'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createNaiveFiles } from '../fixtures/naive-files.ts'
+import { createRaceArena } from '../fixtures/race-arena.ts'
+import type { RaceArena } from '../fixtures/race-arena.ts'
+import { guardedFiles, race, raceKinds } from '../fixtures/raced-files.ts'
+import type { RacedFiles } from '../fixtures/raced-files.ts'
+import { startSwapper } from '../fixtures/swapper.ts'
+import type { Swapper } from '../fixtures/swapper.ts'
+
+const kinds = Object.keys(raceKinds) as (keyof RacedFiles)[]
+
+// Short: `pnpm bench races` does the same for at least a million operations.
+describe.runIf(process.platform === 'linux')(
+  'files whose paths are exchanged while they are used',
+  () => {
+    let arena: RaceArena
+    let swapper: Swapper
+    beforeAll(async () => {
+      arena = createRaceArena()
+      swapper = await startSwapper(arena.pairs)
+    })
+    afterAll(async () => {
+      await swapper.stop()
+      arena.remove()
+    })
+
+    it('are breached when they are checked by realpath first: the attack works', async () => {
+      const naive = createNaiveFiles(arena.root)
+      let escaped = 0
+      // As many rounds as a loaded machine may need; usually the first breaches.
+      for (let round = 0; round < 50 && escaped === 0; round += 1) {
+        for (const kind of ['read', 'write', 'create'] as const) {
+          escaped += (await race(kind, naive, arena, 500)).escaped
+        }
+      }
+      expect(escaped).toBeGreaterThan(0)
+    })
+
+    it.each(kinds)('stay inside the root: %s', async (kind) => {
+      const files = createSandboxFiles({ rootDir: arena.root })
+      expect(files.guard).toBe('beneath')
+      const result = await race(kind, guardedFiles(files), arena, 400)
+      files.close()
+      expect(result).toMatchObject({ operations: 400, escaped: 0 })
+      // An operation that is always refused would stay inside, too.
+      expect(result.done).toBeGreaterThan(0)
+    })
+  },
+)
