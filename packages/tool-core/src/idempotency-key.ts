@@ -1,5 +1,5 @@
 import { createHmac, hash } from 'node:crypto'
-import { v5 as uuidV5 } from 'uuid'
+import { parse as parseUuid, v5 as uuidV5 } from 'uuid'
 import { canonicalJson } from './canonical-json.ts'
 
 /** What identifies the intent of a call, apart from which of several equal intents it is. */
@@ -14,7 +14,7 @@ export interface KeyMaterial {
 }
 
 // The namespace of every key. Changing it, or the material below, would make retries of stored runs miss their calls.
-const namespaceUuid = '8cbb2845-1a23-4433-8bef-47425b5415ae'
+const namespaceUuid = parseUuid('8cbb2845-1a23-4433-8bef-47425b5415ae')
 
 /**
  * SHA-256 (hex) of the canonical text of parsed arguments. With `secret` it is an HMAC, since the plain hash of a

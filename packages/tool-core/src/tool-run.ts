@@ -37,7 +37,7 @@ export interface ToolRun {
    */
   retryWarning(): MaybePromise<string | null>
   /** The messages with the warning as one more, in place of an older one; as they are when there is nothing to warn of. */
-  messages<Message extends ConversationMessage>(
+  messages<const Message extends ConversationMessage>(
     messages: readonly Message[],
   ): MaybePromise<(Message | RetryWarningMessage)[]>
   /** Lets the call with this key run although an earlier one may stand. */

@@ -68,12 +68,11 @@ export class KnownCalls {
   }
 
   addBegun(fingerprint: string, call: KnownCall): void {
-    let equal = this.#begun.get(fingerprint)
-    if (equal === undefined) {
-      equal = new EqualCalls()
-      this.#begun.set(fingerprint, equal)
-    }
-    equal.add(call)
+    const equal = this.#begun.get(fingerprint)
+    if (equal === undefined) this.#begun.set(fingerprint, new EqualCalls(call))
+    else equal.add(call)
+    // Only a retry compares with earlier attempts.
+    if (this.#earlier.length === 0) return
     if (call.toolCallId !== null) this.#begunIds.add(call.toolCallId)
     if (call.idempotencyKey !== null) this.#begunKeys.add(call.idempotencyKey)
   }
@@ -114,7 +113,7 @@ export class KnownCalls {
         .filter((call) => call.status !== 'error' && inherited(call))
         .map((call) => call.occurrence),
     )
-    const occurrence = itself?.occurrence ?? (begun ?? new EqualCalls()).firstFree(taken)
+    const occurrence = itself?.occurrence ?? begun?.firstFree(taken) ?? firstNotIn(taken)
     return {
       occurrence,
       continued,
@@ -153,15 +152,21 @@ export class KnownCalls {
   }
 }
 
-/** The calls of one intent that were begun here, by occurrence. */
+/** The calls of one intent that were begun here, by occurrence. Most intents have one call, which costs no table. */
 class EqualCalls {
-  readonly #byOccurrence = new Map<number, KnownCall[]>()
+  readonly #first: KnownCall
+  #others: Map<number, KnownCall[]> | undefined
   /** Every occurrence below is taken. */
   #lowestFree = 0
 
+  constructor(first: KnownCall) {
+    this.#first = first
+  }
+
   add(call: KnownCall): void {
-    const calls = this.#byOccurrence.get(call.occurrence)
-    if (calls === undefined) this.#byOccurrence.set(call.occurrence, [call])
+    this.#others ??= new Map()
+    const calls = this.#others.get(call.occurrence)
+    if (calls === undefined) this.#others.set(call.occurrence, [call])
     else calls.push(call)
   }
 
@@ -170,15 +175,13 @@ class EqualCalls {
   }
 
   at(occurrence: number): readonly KnownCall[] {
-    return this.#byOccurrence.get(occurrence) ?? []
+    const others = this.#others?.get(occurrence) ?? []
+    return this.#first.occurrence === occurrence ? [this.#first, ...others] : others
   }
 
   withId(toolCallId: string): KnownCall | undefined {
-    for (const calls of this.#byOccurrence.values()) {
-      const found = calls.find((call) => call.toolCallId === toolCallId)
-      if (found !== undefined) return found
-    }
-    return undefined
+    const calls = [this.#first, ...(this.#others?.values() ?? [])].flat()
+    return calls.findLast((call) => call.toolCallId === toolCallId)
   }
 
   firstFree(alsoTaken?: ReadonlySet<number>): number {
@@ -191,6 +194,12 @@ class EqualCalls {
   #isTaken(occurrence: number): boolean {
     return this.at(occurrence).some((call) => call.status !== 'error')
   }
+}
+
+function firstNotIn(taken: ReadonlySet<number>): number {
+  let occurrence = 0
+  while (taken.has(occurrence)) occurrence += 1
+  return occurrence
 }
 
 /** What is remembered of a row. A repeated read needs no warning, so its arguments are not kept. */
