@@ -5,7 +5,16 @@
  * Needs `pnpm build` first. A sibling package comes from its own tarball, everything else from the registry.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { medianImportCostMs } from './import-cost.ts'
@@ -41,7 +50,9 @@ try {
     const project = installAlone(manifest, manifests, tarballs)
     for (const { major, path } of nodes) {
       try {
-        execFileSync(path, ['--input-type=module', '-e', `await import('${manifest.name}')`], { cwd: project })
+        execFileSync(path, ['--input-type=module', '-e', `await import('${manifest.name}')`], {
+          cwd: project,
+        })
       } catch {
         failures.push(`${manifest.name} does not import on Node ${major}.`)
       }
@@ -69,7 +80,10 @@ if (failures.length > 0) process.exitCode = 1
 function pack(directory: string): string {
   const destination = join(workspace, 'tarballs', basename(directory))
   mkdirSync(destination, { recursive: true })
-  execFileSync('pnpm', ['pack', '--pack-destination', destination], { cwd: directory, stdio: 'pipe' })
+  execFileSync('pnpm', ['pack', '--pack-destination', destination], {
+    cwd: directory,
+    stdio: 'pipe',
+  })
   const [tarball] = globSync(join(destination, '*.tgz'))
   if (tarball === undefined) throw new Error(`pnpm pack left no tarball for ${directory}`)
   return tarball
@@ -103,8 +117,14 @@ function installAlone(
   for (const [name, range] of Object.entries(manifest.peerDependencies ?? {})) {
     if (manifest.peerDependenciesMeta?.[name]?.optional !== true) dependencies[name] = range
   }
-  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project, stdio: 'inherit' })
+  writeFileSync(
+    join(project, 'package.json'),
+    JSON.stringify({ private: true, type: 'module', dependencies }),
+  )
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: project,
+    stdio: 'inherit',
+  })
   return project
 }
 
@@ -145,6 +165,7 @@ function writeIntoReadme(content: string): void {
   const readme = readFileSync('README.md', 'utf8')
   const [before, rest = ''] = readme.split(begin)
   const after = rest.split(end)[1]
-  if (before === undefined || after === undefined) throw new Error(`README.md lacks ${begin} … ${end}`)
+  if (before === undefined || after === undefined)
+    throw new Error(`README.md lacks ${begin} … ${end}`)
   writeFileSync('README.md', `${before}${begin}\n\n${content}\n\n${end}${after}`)
 }

@@ -20,7 +20,10 @@ export function medianImportCostMs(project: string, packageName: string): number
 
 function startMs(cwd: string, program: string): number {
   const startedAt = performance.now()
-  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { cwd, stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    cwd,
+    stdio: 'inherit',
+  })
   if (status !== 0) throw new Error(`node -e "${program}" exited with ${status}`)
   return performance.now() - startedAt
 }

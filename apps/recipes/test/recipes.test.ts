@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -31,7 +31,7 @@ test('only-the-sandbox confines files and commands', () => {
     'exited 0: 1 notes/today.txt',
     '',
     'refused: TOOL_NETWORK_DISABLED',
-    'false',
+    'TOOL_GIT_REMOTE_DISABLED: network',
   ])
 })
 
@@ -56,4 +56,10 @@ test('own-bundle orders once in two attempts', () => {
     '2.1 read success',
     '2.2 shop.place_order success',
   ])
+})
+
+test('readme-example prints what the README says', () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+  const printed = /It prints:\n\n```\n(.*?)\n```/s.exec(readme)?.[1]
+  expect(linesOf('readme-example').join('\n')).toBe(printed)
 })

@@ -27,8 +27,8 @@ export interface SandboxErrorOptions {
 }
 
 // The same marker as the errors of tool-core carry: one check recognises both without a dependency between them.
-const marker: unique symbol = Symbol.for('smithers.error') as never
-const sandboxMarker: unique symbol = Symbol.for('smithers.error.SandboxError') as never
+const marker: symbol = Symbol.for('smithers.error')
+const sandboxMarker: symbol = Symbol.for('smithers.error.SandboxError')
 
 /** What the sandbox throws. `message` says what was refused, why, and what to do; `code` is stable. */
 export class SandboxError extends Error {
@@ -36,8 +36,6 @@ export class SandboxError extends Error {
   readonly code: SandboxErrorCode
   readonly details: Readonly<Record<string, unknown>>
   readonly effect: 'none' | 'applied' | 'unknown' | undefined
-  readonly [marker] = true as const
-  readonly [sandboxMarker] = true as const
 
   constructor(code: SandboxErrorCode, message: string, options: SandboxErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -61,3 +59,7 @@ export class SandboxError extends Error {
     }
   }
 }
+
+// On the prototype, so that they are neither copied nor shown with an error's own fields.
+Object.defineProperty(SandboxError.prototype, marker, { value: true })
+Object.defineProperty(SandboxError.prototype, sandboxMarker, { value: true })

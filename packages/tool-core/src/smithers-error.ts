@@ -70,7 +70,7 @@ export interface SmithersErrorJson {
 }
 
 // Shared by every package whose errors have this shape, so that one check serves all of them.
-const marker: unique symbol = Symbol.for('smithers.error') as never
+const marker: symbol = Symbol.for('smithers.error')
 
 /**
  * The error that these packages throw (tools.md §1.6). A model reads `message`, a program reads `code` and `details`.
@@ -104,6 +104,9 @@ export class SmithersError extends Error {
     }
   }
 }
+
+// On the prototype, so that it is neither copied nor shown with an error's own fields.
+Object.defineProperty(SmithersError.prototype, marker, { value: true })
 
 /**
  * True for a {@link SmithersError} and for the errors of the same shape that packages without a dependency on this
