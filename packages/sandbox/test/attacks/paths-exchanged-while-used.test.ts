@@ -40,11 +40,16 @@ describe.runIf(process.platform === 'linux')(
     it.each(kinds)('stay inside the root: %s', async (kind) => {
       const files = createSandboxFiles({ rootDir: arena.root })
       expect(files.guard).toBe('beneath')
-      const result = await race(kind, guardedFiles(files), arena, 400)
+      const total = { done: 0, escaped: 0 }
+      // An operation that is always refused would stay inside, too: on until some have succeeded, usually one round.
+      for (let round = 0; round < 50 && total.done === 0; round += 1) {
+        const { done, escaped } = await race(kind, guardedFiles(files), arena, 400)
+        total.done += done
+        total.escaped += escaped
+      }
       files.close()
-      expect(result).toMatchObject({ operations: 400, escaped: 0 })
-      // An operation that is always refused would stay inside, too.
-      expect(result.done).toBeGreaterThan(0)
+      expect(total.escaped).toBe(0)
+      expect(total.done).toBeGreaterThan(0)
     })
   },
 )
