@@ -19,7 +19,7 @@ async function busyAgent(): Promise<BusyAgent> {
   const root = join(folder, 'project')
   mkdirSync(root)
   const server = await startModelServer(() => ({
-    call: { name: 'bash', input: { cmd: 'sh', args: ['-c', 'echo effect > begun; sleep 600'] } },
+    call: { name: 'bash', input: { cmd: 'sh', args: ['-c', 'echo effect > begun; sleep 60'] } },
   }))
   onTestFinished(() => server.close())
   const log = join(folder, 'calls.db')
@@ -78,7 +78,7 @@ test('an agent that is killed in the middle of a bash call leaves the started ro
   expect(listed.exitCode).toBe(0)
 })
 
-test('an agent that is interrupted stops its command, finishes the row and exits with 130', async () => {
+test('an agent that is interrupted records the command as aborted and exits with 130', async () => {
   const { child, outcome, log: path } = await busyAgent()
   child.kill('SIGINT')
   const { exitCode, stderr } = await outcome

@@ -50,8 +50,8 @@ const providers = [
     value: 'Bearer the-key',
   },
   {
-    model: 'anthropic/claude-x',
-    sent: 'claude-x',
+    model: 'anthropic/claude-sonnet-4-5',
+    sent: 'claude-sonnet-4-5',
     path: '/v1/messages',
     env: { ANTHROPIC_API_KEY: 'the-key' },
     header: 'x-api-key',
@@ -197,6 +197,28 @@ describe('smithers run', () => {
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(/^smithers: The agent had no answer after 2 steps\. .*\n$/)
     expect(await callsIn(log)).toHaveLength(2)
+  })
+
+  test('passes a warning about the model on once, however many steps there are', async () => {
+    const { folder, root, log, server } = await surroundings(inTurn(fixGreeting))
+    const { exitCode, stderr } = await runSmithers(
+      [
+        'run',
+        'Fix it',
+        '--root',
+        root,
+        '--log',
+        log,
+        '--model',
+        'anthropic/claude-x',
+        '--base-url',
+        server.url,
+      ],
+      { env: { HOME: folder, ANTHROPIC_API_KEY: 'the-key' } },
+    )
+    expect(exitCode).toBe(0)
+    expect(server.requests).toHaveLength(4)
+    expect(stderr).toMatch(/^smithers: claude-x: [^\n]*maxOutputTokens[^\n]*\n$/)
   })
 
   test('remarks that a log inside the root can be changed by the agent', async () => {

@@ -9,17 +9,21 @@ import type { RunReporter } from '../terminal/run-reporter.ts'
 export interface ObservedCalls {
   /** Calls that began until now. */
   count(): number
-  stop(): void
+  /** Stops reporting when every call that began has ended: an abort ends them, but not at once. */
+  stop(): Promise<void>
 }
 
 /** Reports every call of a run as it begins and ends, from the events that each defined tool publishes. */
 export function observeCalls(runId: string, reporter: RunReporter): ObservedCalls {
   const channel = tracingChannel<unknown, ToolCallEvent>('smithers:tool-call')
+  const running = new Set<string>()
   let count = 0
+  let noneRuns: (() => void) | undefined
   const started = (message: unknown): void => {
     const event = message as ToolCallEvent
     if (event.runId !== runId) return
     count += 1
+    running.add(event.callToken)
     reporter.callStarted(startedCall(event))
   }
   const ended = (message: unknown): void => {
@@ -31,12 +35,15 @@ export function observeCalls(runId: string, reporter: RunReporter): ObservedCall
       code: event.status === 'error' ? errorCode(event.error) : null,
       replayed: (event.replayOf ?? null) !== null,
     })
+    running.delete(event.callToken)
+    if (running.size === 0) noneRuns?.()
   }
   channel.start.subscribe(started)
   channel.asyncEnd.subscribe(ended)
   return {
     count: () => count,
-    stop() {
+    async stop() {
+      if (running.size > 0) await new Promise<void>((resolve) => (noneRuns = resolve))
       channel.start.unsubscribe(started)
       channel.asyncEnd.unsubscribe(ended)
     },

@@ -74,7 +74,7 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
   } catch (error) {
     failure = new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
   } finally {
-    calls.stop()
+    await calls.stop()
   }
   reporter.runEnded({
     runId,
@@ -106,6 +106,7 @@ function createRun(options: AgentRunOptions, runId: string, attempt: number): To
       maxOutputBytes,
       timeoutMs,
       log,
+      abortSignal: options.abortSignal,
     })
   } catch (error) {
     throw badInput(describeError(error), error)
@@ -121,10 +122,10 @@ async function converse(options: AgentRunOptions, run: ToolRun, progress: Progre
     // Reported below, as parts of the stream; the default prints the whole error.
     onError() {},
   })
-  const warning = await run.retryWarning()
   const result = await agent.stream({
-    prompt: warning === null ? options.task : `${warning}\n\n${options.task}`,
-    abortSignal: options.abortSignal,
+    // With what earlier attempts of this run may have done already, if there were any.
+    messages: await run.messages([{ role: 'user', content: options.task }]),
+    abortSignal: run.abortSignal,
   })
   let text = ''
   for await (const part of result.fullStream) {
@@ -137,7 +138,7 @@ async function converse(options: AgentRunOptions, run: ToolRun, progress: Progre
       progress.steps += 1
       progress.finishReason = part.finishReason
     } else if (part.type === 'error') throw part.error
-    else if (part.type === 'abort') throw options.abortSignal.reason
+    else if (part.type === 'abort') throw run.abortSignal.reason
   }
 }
 

@@ -4,6 +4,7 @@ import { providerNames, resolveLanguageModel } from '../agent/language-model.ts'
 import { checkedRoot, isBeneath } from '../agent/root-directory.ts'
 import { badInput } from '../command-failure.ts'
 import { openLogForRun } from '../log/open-log.ts'
+import { printable } from '../terminal/printable.ts'
 import { createJsonReporter, createTextReporter } from '../terminal/run-reporter.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { positiveInteger } from './option-values.ts'
@@ -89,7 +90,11 @@ async function run(
         `smithers: the log ${options.log} is inside the root, where the agent can change it`,
       )
     }
-    const { runAgent } = await import('../agent/run-agent.ts')
+    const [{ runAgent }, { noteModelWarnings }] = await Promise.all([
+      import('../agent/run-agent.ts'),
+      import('../agent/model-warnings.ts'),
+    ])
+    noteModelWarnings((text) => terminal.note(`smithers: ${printable(text)}`))
     await runAgent({
       task,
       model,
