@@ -21,7 +21,7 @@ const config: ViteUserConfig = {
         root: `${root}/${folder}/${name}`,
         test: {
           name,
-          include: ['test/**/*.test.ts'],
+          include: ['test/**/*.test.{ts,tsx}'],
           // A type-check run costs seconds a project: only where type tests exist.
           typecheck: {
             enabled: existsSync(`${root}/${folder}/${name}/test/types.test-d.ts`),

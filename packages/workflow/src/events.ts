@@ -1,0 +1,59 @@
+/** Where in a run something happened. */
+export interface TaskPlace {
+  readonly runId: string
+  readonly nodeId: string
+  readonly iteration: number
+}
+
+/** What `onEvent` of `runTask` is told. */
+export type TaskEvent = TaskPlace & { readonly attempt: number } & (
+    | { readonly type: 'attempt-start'; readonly warned: boolean }
+    /** The answer did not match the schema; the agent is asked again. */
+    | { readonly type: 'repair'; readonly repair: number; readonly problem: string }
+    | { readonly type: 'attempt-end'; readonly repairs: number }
+    | {
+        readonly type: 'attempt-error'
+        readonly error: unknown
+        /** When the next attempt begins, in milliseconds; null when there is none. */
+        readonly retryInMs: number | null
+      }
+  )
+
+/** What `onEvent` of `runWorkflow` is told, in the order in which it happens. */
+export type WorkflowEvent =
+  | {
+      readonly type: 'run-start'
+      readonly runId: string
+      readonly workflow: string
+      /** The run has been begun before. */
+      readonly resumed: boolean
+      /** Tasks that had finished before. */
+      readonly finishedTasks: number
+    }
+  | (TaskPlace & { readonly type: 'task-start'; readonly id: string })
+  | TaskEvent
+  | (TaskPlace & { readonly type: 'task-end'; readonly id: string; readonly output: unknown })
+  | (TaskPlace & { readonly type: 'task-error'; readonly id: string; readonly error: unknown })
+  | {
+      readonly type: 'loop-iteration'
+      readonly runId: string
+      readonly loopId: string
+      readonly iteration: number
+    }
+  | { readonly type: 'run-end'; readonly runId: string }
+  | { readonly type: 'run-error'; readonly runId: string; readonly error: unknown }
+
+/** Wraps a listener so that its errors change nothing: what it is told has happened already. */
+export function toleratingListener<Event>(
+  listener: ((event: Event) => unknown) | undefined,
+): (event: Event) => void {
+  if (listener === undefined) return () => {}
+  return (event) => {
+    try {
+      const result = listener(event)
+      if (result instanceof Promise) result.catch(() => {})
+    } catch {
+      // A progress display that fails must not fail the work.
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import { type MaybePromise, SmithersError } from '@smithers/tool-core'
+import { currentOwnerId } from '@smithers/tool-core/log'
+import type { ClaimResult, Fenced, LoopRow, RunRow, RunStore } from '../store/run-store.ts'
+import type { AttemptJournal } from '../task/run-attempts.ts'
+import { markFatal } from '../task/fatal-error.ts'
+import { errorJson } from './run-options.ts'
+
+/** A task whose attempts are recorded. */
+export interface RecordedTask {
+  readonly nodeId: string
+  readonly iteration: number
+  readonly taskId: string
+  readonly outputName: string | null
+}
+
+/**
+ * A run that this process holds. Every write proves the lease; once it is lost, every write fails with
+ * `WORKFLOW_RUN_LOST`, so that of two processes only one goes on.
+ */
+export class HeldRun {
+  readonly runId: string
+  readonly #store: RunStore
+  readonly #leaseToken: string
+  readonly #leaseMs: number
+  readonly #onLost: (error: SmithersError) => void
+  readonly #renewing: NodeJS.Timeout
+  #expiresAtMs: number
+
+  private constructor(
+    store: RunStore,
+    lease: { readonly runId: string; readonly token: string; readonly ms: number },
+    onLost: (error: SmithersError) => void,
+  ) {
+    this.runId = lease.runId
+    this.#store = store
+    this.#leaseToken = lease.token
+    this.#leaseMs = lease.ms
+    this.#onLost = onLost
+    this.#expiresAtMs = Date.now() + lease.ms
+    this.#renewing = setInterval(() => void this.#renew(), lease.ms / 3)
+    this.#renewing.unref()
+  }
+
+  /**
+   * Takes the run, new or interrupted.
+   *
+   * @param onLost Called when somebody else has taken the run, or may have.
+   * @throws SmithersError `WORKFLOW_RUN_BUSY`
+   */
+  static async claim(
+    store: RunStore,
+    request: {
+      readonly runId: string
+      readonly inputJson: string | null
+      readonly optionsJson: string
+      readonly leaseMs: number
+    },
+    onLost: (error: SmithersError) => void,
+  ): Promise<{ readonly held: HeldRun; readonly run: RunRow; readonly created: boolean }> {
+    const { runId, inputJson, optionsJson, leaseMs } = request
+    const token = randomUUID()
+    const nowMs = Date.now()
+    const claimed: ClaimResult = await store.claim({
+      runId,
+      inputJson,
+      optionsJson,
+      ownerId: currentOwnerId(),
+      leaseToken: token,
+      leaseExpiresAtMs: nowMs + leaseMs,
+      nowMs,
+    })
+    if (!claimed.ok) throw busy(claimed.run, nowMs)
+    const held = new HeldRun(store, { runId, token, ms: leaseMs }, onLost)
+    return { held, run: claimed.run, created: claimed.created }
+  }
+
+  nameWorkflow(workflow: string): Promise<void> {
+    return this.#write(this.#store.nameWorkflow(this.runId, this.#leaseToken, workflow))
+  }
+
+  saveLoop(row: Omit<LoopRow, 'runId'>): Promise<void> {
+    return this.#write(this.#store.saveLoop({ ...row, runId: this.runId }, this.#leaseToken))
+  }
+
+  journalOf(task: RecordedTask): AttemptJournal {
+    const { nodeId, iteration, taskId, outputName } = task
+    const place = { runId: this.runId, leaseToken: this.#leaseToken, nodeId, iteration }
+    const end = { ...place, outputJson: null, errorJson: null }
+    return {
+      start: (attempt) =>
+        this.#write(
+          this.#store.startAttempt({ ...place, taskId, outputName, attempt, nowMs: Date.now() }),
+        ),
+      end: (attempt, { outputJson }) =>
+        this.#write(
+          this.#store.finishAttempt({
+            ...end,
+            attempt,
+            status: 'finished',
+            outputJson,
+            nowMs: Date.now(),
+          }),
+        ),
+      fail: (attempt, error, status) =>
+        this.#write(
+          this.#store.finishAttempt({
+            ...end,
+            attempt,
+            status,
+            errorJson: errorJson(error),
+            nowMs: Date.now(),
+          }),
+        ),
+    }
+  }
+
+  /** Gives the run up. Silent when it is no longer held. */
+  async release(status: 'finished' | 'failed' | 'stopped', error?: unknown): Promise<void> {
+    clearInterval(this.#renewing)
+    await this.#store.release({
+      runId: this.runId,
+      leaseToken: this.#leaseToken,
+      status,
+      errorJson: error === undefined ? null : errorJson(error),
+      nowMs: Date.now(),
+    })
+  }
+
+  async #write(answer: MaybePromise<Fenced>): Promise<void> {
+    if ((await answer) === 'lost') throw this.#lost()
+  }
+
+  async #renew(): Promise<void> {
+    const expiresAtMs = Date.now() + this.#leaseMs
+    try {
+      if ((await this.#store.renew(this.runId, this.#leaseToken, expiresAtMs)) === 'ok') {
+        this.#expiresAtMs = expiresAtMs
+        return
+      }
+    } catch {
+      // The store may answer next time; until the lease ends nobody else can have the run.
+      if (Date.now() < this.#expiresAtMs) return
+    }
+    clearInterval(this.#renewing)
+    this.#onLost(this.#lost())
+  }
+
+  #lost(): SmithersError {
+    return markFatal(
+      new SmithersError(
+        'WORKFLOW_RUN_LOST',
+        `Run "${this.runId}" is no longer held by this process: its lease ended and another process may have resumed it. This process stopped working on it.`,
+        { details: { runId: this.runId } },
+      ),
+    )
+  }
+}
+
+function busy(run: RunRow, nowMs: number): SmithersError {
+  const { runId, ownerId, leaseExpiresAtMs } = run
+  const seconds = Math.ceil(((leaseExpiresAtMs ?? nowMs) - nowMs) / 1000)
+  return new SmithersError(
+    'WORKFLOW_RUN_BUSY',
+    `Run "${runId}" is being worked on by another process (${ownerId ?? 'unknown'}). Wait for it, or stop it and resume then; if it hangs, its lease ends in ${seconds} s unless it is renewed.`,
+    { details: { runId, ownerId, leaseExpiresAtMs } },
+  )
+}

@@ -1,0 +1,93 @@
+import type { ZodType } from 'zod'
+import type { LoopProgress } from '../schedule/build-plan.ts'
+import { progressKey } from '../schedule/plan-node.ts'
+import type { RunStore } from '../store/run-store.ts'
+import { checkValue } from '../task/structured-output.ts'
+import { FinishedOutputs } from '../tree/finished-outputs.ts'
+import type { OutputReference } from '../tree/output-reference.ts'
+import { invalidWorkflow } from '../workflow-error.ts'
+import type { FinishedTaskResult } from './run-options.ts'
+
+/** How far a run has come. */
+export interface RunProgress {
+  readonly outputs: FinishedOutputs
+  readonly tasks: FinishedTaskResult[]
+  /** Keys of finished tasks. */
+  readonly finished: Set<string>
+  /** Ids of finished tasks. */
+  readonly finishedIds: Set<string>
+  /** The number of the last attempt of each task. */
+  readonly attempts: Map<string, number>
+  readonly loops: Map<string, LoopProgress>
+}
+
+/**
+ * Reads how far a run has come. What tasks made goes through the schemas again, so that the tree sees the same values
+ * as the process that recorded them.
+ *
+ * @throws SmithersError `WORKFLOW_INVALID` when a schema has changed so that a recorded output no longer matches.
+ */
+export async function restoreRun(
+  store: RunStore,
+  runId: string,
+  schemas: ReadonlyMap<string, OutputReference>,
+): Promise<RunProgress> {
+  const progress: RunProgress = {
+    outputs: new FinishedOutputs(),
+    tasks: [],
+    finished: new Set(),
+    finishedIds: new Set(),
+    attempts: new Map(),
+    loops: new Map(),
+  }
+  for (const { loopId, iteration, finished } of await store.loops(runId)) {
+    progress.loops.set(loopId, { iteration, finished })
+  }
+  const rows = await store.tasks(runId)
+  for (const { nodeId, iteration, attempt } of rows) {
+    progress.attempts.set(progressKey(nodeId, iteration), attempt)
+  }
+  const finished = rows
+    .filter(({ status }) => status === 'finished')
+    .toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0))
+  for (const { nodeId, iteration, taskId, outputName, outputJson, attempt } of finished) {
+    const raw = JSON.parse(outputJson ?? 'null') as unknown
+    const schema = outputName === null ? undefined : schemas.get(outputName)?.schema
+    const value = schema === undefined ? raw : await recordedValue(schema, raw, taskId, outputName)
+    finishTask(progress, { nodeId, iteration, id: taskId, name: outputName, value, attempt })
+  }
+  return progress
+}
+
+/** Adds a finished task; true when the tree has read its output and must be rendered again. */
+export function finishTask(
+  progress: RunProgress,
+  task: {
+    readonly nodeId: string
+    readonly iteration: number
+    readonly id: string
+    readonly name: string | null
+    readonly value: unknown
+    readonly attempt: number
+  },
+): boolean {
+  const { nodeId, iteration, id, name, value, attempt } = task
+  progress.finished.add(progressKey(nodeId, iteration))
+  progress.finishedIds.add(id)
+  progress.tasks.push({ id, iteration, attempt, output: value })
+  return progress.outputs.add({ id, iteration, name, value })
+}
+
+async function recordedValue(
+  schema: ZodType,
+  raw: unknown,
+  taskId: string,
+  outputName: string | null,
+): Promise<unknown> {
+  const verdict = await checkValue(schema, raw)
+  if (verdict.ok) return verdict.value
+  throw invalidWorkflow(
+    `The recorded output of task "${taskId}" no longer matches the schema "${outputName}": ${verdict.problem}. Restore the schema, or start a new run.`,
+    { taskId, outputName },
+  )
+}

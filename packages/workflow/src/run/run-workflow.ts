@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import { createToolContext, isSmithersError, SmithersError } from '@smithers/tool-core'
+import { createMemoryLog } from '@smithers/tool-core/memory-log'
+import { isWorkflow, type WorkflowDefinition } from '../create-smithers.ts'
+import { toleratingListener } from '../events.ts'
+import { plainJson } from '../plain-json.ts'
+import { createMemoryRunStore } from '../store/memory-run-store.ts'
+import type { RunRow, RunStore } from '../store/run-store.ts'
+import { checkValue } from '../task/structured-output.ts'
+import { HeldRun } from './held-run.ts'
+import { restoreRun, type RunProgress } from './restore-run.ts'
+import {
+  mergeOptions,
+  type RecordedOptions,
+  type RunWorkflowOptions,
+  type WorkflowResult,
+} from './run-options.ts'
+import { WorkflowRun } from './workflow-run.ts'
+
+/**
+ * Runs a workflow to its end, or resumes it: with the id of a run in `store`, tasks that have finished are not run
+ * again, and an interrupted one begins its next attempt, warned of what the earlier ones may have done.
+ *
+ * Whatever it is rejected with, the run can be resumed with its id: `details.runId` of the error.
+ *
+ * @throws SmithersError `INVALID_INPUT` for options and input; `WORKFLOW_INVALID` for the workflow itself;
+ *   `WORKFLOW_RUN_BUSY` while another process has the run; `WORKFLOW_RUN_LOST` when another has taken it;
+ *   `WORKFLOW_STOPPED` when `signal` was aborted; `TASK_FAILED`, `TASK_OUTPUT_INVALID` or `TASK_TIMEOUT` for a task.
+ */
+export async function runWorkflow<Input, Outputs extends object>(
+  workflow: WorkflowDefinition<Input, Outputs>,
+  options: RunWorkflowOptions<Input> = {},
+): Promise<WorkflowResult<Outputs>> {
+  if (!isWorkflow(workflow)) {
+    throw new SmithersError('INVALID_INPUT', 'runWorkflow needs what smithers(…) returned.')
+  }
+  const { runId = randomUUID(), store = createMemoryRunStore(), log = createMemoryLog() } = options
+  const emit = toleratingListener(options.onEvent)
+  const [known] = await store.runs({ runId })
+  const recorded = (known === undefined ? {} : JSON.parse(known.optionsJson)) as RecordedOptions
+  const merged = mergeOptions(options, {
+    rootDir: workflow.directory ?? process.cwd(),
+    ...recorded,
+  })
+  const toolOptions = { ...options, ...merged, log, timeoutMs: merged.toolTimeoutMs }
+  // Checked before anything is recorded; a wrong option is the caller's and not the run's.
+  const { rootDir } = createToolContext({ ...toolOptions, runId })
+  assertSameInput(options.input, known)
+  if (known?.status === 'finished') {
+    const progress = await restoreRun(store, runId, workflow.outputs)
+    return resultOf(runId, progress)
+  }
+
+  const ending = new AbortController()
+  const input = acceptInput(options.input, known)
+  const { held, created } = await HeldRun.claim(
+    store,
+    {
+      runId,
+      inputJson: input.json,
+      optionsJson: JSON.stringify({ ...merged, rootDir }),
+      leaseMs: options.leaseMs ?? 60_000,
+    },
+    (error) => ending.abort(error),
+  )
+  const stop = (): void => ending.abort(stopped(runId, options.signal?.reason))
+  options.signal?.addEventListener('abort', stop, { once: true })
+  if (options.signal?.aborted === true) stop()
+  try {
+    if (input.error !== null) throw input.error
+    const parsed = await parseInput(workflow, input.value)
+    // What the process before left running has an unknown outcome from here on.
+    if (!created) await log.recover({ runId, nowMs: Date.now() })
+    const progress = await restoreRun(store, runId, workflow.outputs)
+    emit({
+      type: 'run-start',
+      runId,
+      workflow: known?.workflow ?? '',
+      resumed: !created,
+      finishedTasks: progress.finished.size,
+    })
+    await new WorkflowRun({
+      workflow,
+      input: parsed,
+      held,
+      progress,
+      toolOptions: { ...toolOptions, rootDir },
+      backoffMs: options.backoffMs ?? 1000,
+      ending,
+      emit,
+    }).finish()
+    await held.release('finished')
+    emit({ type: 'run-end', runId })
+    return resultOf(runId, progress)
+  } catch (error) {
+    const failure = resumable(error, runId)
+    await held.release(failure.code === 'WORKFLOW_STOPPED' ? 'stopped' : 'failed', failure)
+    emit({ type: 'run-error', runId, error: failure })
+    throw failure
+  } finally {
+    options.signal?.removeEventListener('abort', stop)
+  }
+}
+
+interface AcceptedInput {
+  readonly value: unknown
+  /** Null when it cannot be recorded. */
+  readonly json: string | null
+  readonly error: SmithersError | null
+}
+
+/** The input of a new run as given, of a known one as recorded. */
+function acceptInput(given: unknown, known: RunRow | undefined): AcceptedInput {
+  if (known !== undefined && known.inputJson !== null) {
+    return { value: JSON.parse(known.inputJson), json: known.inputJson, error: null }
+  }
+  try {
+    const json = plainJson(given ?? {}, 'The input', 'INVALID_INPUT')
+    return { value: JSON.parse(json), json, error: null }
+  } catch (error) {
+    return { value: undefined, json: null, error: error as SmithersError }
+  }
+}
+
+function assertSameInput(given: unknown, known: RunRow | undefined): void {
+  if (given === undefined || known === undefined || known.inputJson === null) return
+  const json = plainJson(given, 'The input', 'INVALID_INPUT')
+  if (sortedJson(json) === sortedJson(known.inputJson)) return
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `Run "${known.runId}" was begun with another input. Leave input out to resume it, or choose another runId.`,
+    { details: { runId: known.runId }, effect: 'none' },
+  )
+}
+
+/** The text that equal values share, whatever the order of their keys. */
+function sortedJson(json: string): string {
+  return JSON.stringify(JSON.parse(json), (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  )
+}
+
+async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {
+  if (workflow.inputSchema === null) return input
+  const verdict = await checkValue(workflow.inputSchema, input)
+  if (verdict.ok) return verdict.value
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `The input does not match the workflow's schema: ${verdict.problem}.`,
+    { details: { problem: verdict.problem }, effect: 'none' },
+  )
+}
+
+function resultOf<Outputs extends object>(
+  runId: string,
+  progress: RunProgress,
+): WorkflowResult<Outputs> {
+  return {
+    runId,
+    status: 'finished',
+    outputs: progress.outputs.newest() as WorkflowResult<Outputs>['outputs'],
+    tasks: progress.tasks,
+  }
+}
+
+function stopped(runId: string, reason: unknown): SmithersError {
+  const why = reason instanceof Error ? reason.message : String(reason)
+  return new SmithersError('WORKFLOW_STOPPED', `Run "${runId}" was stopped: ${why}`, {
+    cause: reason,
+  })
+}
+
+/** The error with the id of the run, which whoever resumes it needs. */
+function resumable(error: unknown, runId: string): SmithersError {
+  const details = { ...(isSmithersError(error) ? error.details : {}), runId }
+  const message = error instanceof Error ? error.message : String(error)
+  const code = isSmithersError(error) ? error.code : 'TASK_FAILED'
+  return new SmithersError(code, `${message} Resume with runId "${runId}".`, {
+    details,
+    cause: error,
+  })
+}

@@ -1,0 +1,226 @@
+import { SmithersError, type ToolRunOptions } from '@smithers/tool-core'
+import type { WorkflowDefinition } from '../create-smithers.ts'
+import type { WorkflowEvent } from '../events.ts'
+import { buildPlan } from '../schedule/build-plan.ts'
+import { Plan } from '../schedule/plan.ts'
+import { type PlannedLoop, type PlannedTask, progressKey } from '../schedule/plan-node.ts'
+import { isFatal } from '../task/fatal-error.ts'
+import { type FinishedTask, runAttempts } from '../task/run-attempts.ts'
+import { readTree } from '../tree/read-tree.ts'
+import type { WorkflowTree } from '../tree/tree-node.ts'
+import { createWorkflowContext, type WorkflowContext } from '../tree/workflow-context.ts'
+import { invalidWorkflow } from '../workflow-error.ts'
+import type { HeldRun } from './held-run.ts'
+import { finishTask, type RunProgress } from './restore-run.ts'
+
+/** What a run needs to go on. */
+export interface WorkflowRunParts {
+  readonly workflow: WorkflowDefinition
+  readonly input: unknown
+  readonly held: HeldRun
+  readonly progress: RunProgress
+  readonly toolOptions: ToolRunOptions
+  readonly backoffMs: number
+  /** Ends the run; also aborted from here when an error leaves no sense in going on. */
+  readonly ending: AbortController
+  readonly emit: (event: WorkflowEvent) => void
+}
+
+/** Drives one run: render, start what may start, wait for something to end, again. */
+export class WorkflowRun {
+  readonly #parts: WorkflowRunParts
+  readonly #running = new Map<string, PlannedTask>()
+  readonly #ended: (() => void)[] = []
+  #wake: (() => void) | undefined
+  #plan: Plan | undefined
+  #name: string | undefined
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(parts: WorkflowRunParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves when every task has finished. Rejects when one has failed and those that ran beside it have ended. */
+  async finish(): Promise<void> {
+    const { signal } = this.#parts.ending
+    for (;;) {
+      if (signal.aborted) this.#fail(signal.reason)
+      if (this.#failure === undefined) {
+        try {
+          await this.#proceed()
+        } catch (error) {
+          this.#fail(error)
+        }
+      }
+      if (this.#running.size === 0) {
+        if (this.#failure !== undefined) throw this.#failure.error
+        if (this.#plan?.done === true) return
+        this.#fail(this.#stranded())
+        continue
+      }
+      await this.#nextEnd()
+    }
+  }
+
+  /** Starts whatever may start now. */
+  async #proceed(): Promise<void> {
+    for (;;) {
+      const plan = (this.#plan ??= await this.#render())
+      const loop = plan.takeTurnedLoop()
+      if (loop !== null) {
+        await this.#turn(plan, loop)
+        continue
+      }
+      for (let task = plan.takeReady(); task !== null; task = plan.takeReady()) this.#start(task)
+      return
+    }
+  }
+
+  async #render(): Promise<Plan> {
+    const { workflow, progress, input, held } = this.#parts
+    progress.outputs.forgetReads()
+    const trees = new Map<number, WorkflowTree>()
+    const treeOf = (iteration: number): WorkflowTree => {
+      let tree = trees.get(iteration)
+      if (tree === undefined) {
+        const context = createWorkflowContext({
+          runId: held.runId,
+          input,
+          iteration,
+          outputNames: [...workflow.outputs.keys()],
+          finished: progress.outputs,
+        })
+        tree = readTree(rendered(workflow, context), workflow.outputs)
+        trees.set(iteration, tree)
+      }
+      return tree
+    }
+    const { name } = treeOf(0)
+    if (name !== this.#name) {
+      this.#name = name
+      await held.nameWorkflow(name)
+    }
+    const { finished, finishedIds } = progress
+    return new Plan(buildPlan(treeOf, progress.loops), {
+      finished,
+      finishedIds,
+      running: this.#running,
+    })
+  }
+
+  /** Decides whether a loop whose body is done goes round again. */
+  async #turn(plan: Plan, planned: PlannedLoop): Promise<void> {
+    const { loop, loopId, iteration, body } = planned
+    const { held, progress, emit } = this.#parts
+    const last = iteration + 1 >= loop.maxIterations
+    if (!loop.until && !last && body !== null && body.children.length > 0) {
+      const next = { iteration: iteration + 1, finished: false }
+      await held.saveLoop({ loopId, ...next })
+      progress.loops.set(loopId, next)
+      emit({ type: 'loop-iteration', runId: held.runId, loopId, iteration: next.iteration })
+      this.#plan = undefined
+      return
+    }
+    if (!loop.until && last && loop.onMaxIterations === 'fail') {
+      throw new SmithersError(
+        'TASK_FAILED',
+        `Loop "${loop.id}" did not come to its end within ${loop.maxIterations} iterations (maxIterations). Raise it, or see why "until" stays false.`,
+        { details: { loopId, maxIterations: loop.maxIterations } },
+      )
+    }
+    await held.saveLoop({ loopId, iteration, finished: true })
+    progress.loops.set(loopId, { iteration, finished: true })
+    // The loop was planned with this plan unless it has been replaced meanwhile, and then the new one knows.
+    if (this.#plan === plan) plan.finishLoop(planned)
+  }
+
+  #start(planned: PlannedTask): void {
+    const { held, progress, toolOptions, backoffMs, ending, emit } = this.#parts
+    const { task, nodeId, iteration } = planned
+    const { runId } = held
+    const key = progressKey(nodeId, iteration)
+    const place = { runId, nodeId, iteration, id: task.id }
+    const outputName = task.output?.name ?? null
+    this.#running.set(key, planned)
+    emit({ type: 'task-start', ...place })
+    const end = (settle: () => void): void => {
+      this.#ended.push(() => {
+        this.#running.delete(key)
+        settle()
+      })
+      this.#wake?.()
+    }
+    runAttempts(
+      {
+        runId,
+        nodeId,
+        iteration,
+        firstAttempt: (progress.attempts.get(key) ?? 0) + 1,
+        schema: task.output?.schema ?? null,
+        retries: task.retries,
+        backoffMs,
+        timeoutMs: task.timeoutMs,
+        signal: ending.signal,
+        toolOptions,
+        work: task,
+      },
+      held.journalOf({ nodeId, iteration, taskId: task.id, outputName }),
+      emit,
+    ).then(
+      ({ value, attempt }: FinishedTask) =>
+        end(() => {
+          if (finishTask(progress, { ...place, name: outputName, value, attempt })) {
+            this.#plan = undefined
+          }
+          this.#plan?.finishTask(task.id, key)
+          emit({ type: 'task-end', ...place, output: value })
+        }),
+      (error: unknown) =>
+        end(() => {
+          emit({ type: 'task-error', ...place, error })
+          this.#fail(error)
+        }),
+    )
+  }
+
+  /** Lets nothing new begin. Tasks that run are let finish, unless the run itself is over. */
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    if (isFatal(error)) this.#parts.ending.abort(error)
+  }
+
+  async #nextEnd(): Promise<void> {
+    if (this.#ended.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      this.#wake = undefined
+    }
+    for (const settle of this.#ended.splice(0)) settle()
+  }
+
+  #stranded(): SmithersError {
+    const [first] = this.#plan?.strandedTasks() ?? []
+    if (first === undefined)
+      return invalidWorkflow('No task can start, and the workflow is not done.')
+    return invalidWorkflow(
+      `Task "${first.id}" waits for "${first.missing}", and the workflow shows no task with this id. Correct dependsOn, or render that task.`,
+      first,
+    )
+  }
+}
+
+function rendered(
+  workflow: WorkflowDefinition,
+  context: ReturnType<typeof createWorkflowContext>,
+): ReturnType<WorkflowDefinition['render']> {
+  try {
+    return workflow.render(context as WorkflowContext<never, never>)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new SmithersError('WORKFLOW_INVALID', `The workflow could not be rendered: ${reason}`, {
+      cause: error,
+      effect: 'none',
+    })
+  }
+}

@@ -1,0 +1,15 @@
+import type { PlannedTask, PlanNode } from './plan-node.ts'
+
+/**
+ * What `dependsOn` waits for: the task itself, or the outermost loop around it that is not also around the one that
+ * waits, since a task in a loop has finished only when the loop has.
+ */
+export function waitTarget(waiting: PlannedTask, awaited: PlannedTask): PlanNode {
+  const around = new Set<PlanNode>()
+  for (let node = waiting.parent; node !== null; node = node.parent) around.add(node)
+  let target: PlanNode = awaited
+  for (let node = awaited.parent; node !== null && !around.has(node); node = node.parent) {
+    if (node.kind === 'loop') target = node
+  }
+  return target
+}

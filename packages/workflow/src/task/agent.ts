@@ -1,0 +1,30 @@
+/** A message of a conversation, as the AI SDK has them. */
+export interface AgentMessage {
+  readonly role: string
+  readonly content: unknown
+}
+
+/** One turn asked of an agent. `prompt` or `messages`, never both. */
+export interface AgentCall {
+  readonly prompt?: string
+  readonly messages?: AgentMessage[]
+  readonly abortSignal: AbortSignal
+  /** The agent's tools and the task's, bound to the attempt. Left out when there are none. */
+  readonly tools?: Readonly<Record<string, unknown>>
+}
+
+/** What of an agent's answer a task reads. */
+export interface AgentAnswer {
+  readonly text: string
+  /** The messages that the turn added to the conversation. */
+  readonly response: { readonly messages: readonly AgentMessage[] }
+}
+
+/**
+ * Whoever does a task. `ToolLoopAgent` of the AI SDK 6 and 7 and `Experimental_Agent` of 5 fit; so does any object with
+ * a `generate` that takes and returns these shapes.
+ */
+export interface TaskAgent {
+  readonly tools?: Readonly<Record<string, unknown>>
+  generate(call: never): PromiseLike<AgentAnswer>
+}

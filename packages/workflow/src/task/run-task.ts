@@ -1,0 +1,143 @@
+import {
+  createToolContext,
+  SmithersError,
+  type ToolCallLog,
+  type ToolRunOptions,
+} from '@smithers/tool-core'
+import type { ZodType } from 'zod'
+import { type TaskEvent, toleratingListener } from '../events.ts'
+import type { AgentMessage, TaskAgent } from './agent.ts'
+import { runAttempts } from './run-attempts.ts'
+
+/** Options that reach every tool in every attempt and every turn. */
+export interface TaskToolOptions extends Omit<
+  ToolRunOptions,
+  'runId' | 'nodeId' | 'iteration' | 'attempt' | 'timeoutMs' | 'abortSignal' | 'lineage'
+> {
+  /** Time limit of the processes that tools start, in milliseconds. @default 60_000 */
+  readonly toolTimeoutMs?: number | undefined
+}
+
+/** Options of {@link runTask}. */
+export interface RunTaskOptions<Output> extends TaskToolOptions {
+  /** The same id in a later process makes it the next attempt. @default a random id, which cannot be resumed */
+  readonly runId?: string
+  /** The task in the log. @default 'task' */
+  readonly nodeId?: string
+  /** @default 0 */
+  readonly iteration?: number
+  /** The number of the first attempt here, from 1. @default one more than the last in the log */
+  readonly attempt?: number
+  readonly agent: TaskAgent
+  /** What to do. With `messages`, the conversation's next message. */
+  readonly prompt?: string
+  /** A conversation that the task continues. */
+  readonly messages?: readonly AgentMessage[]
+  /** The answer must match it. @default any text */
+  readonly output?: ZodType<Output>
+  /** Tools in addition to the agent's own. */
+  readonly tools?: Readonly<Record<string, unknown>>
+  /** How often a failed attempt is repeated. @default 0 */
+  readonly retries?: number
+  /** Pause before the first repetition, in milliseconds; doubles with each, up to a minute. @default 1_000 */
+  readonly backoffMs?: number
+  /** Limit of one attempt, in milliseconds. @default none */
+  readonly timeoutMs?: number
+  /** How often the agent may mend an answer that does not match `output`, within one attempt. @default 2 */
+  readonly repairs?: number
+  /** Stops the task and its tools. */
+  readonly signal?: AbortSignal
+  readonly onEvent?: (event: TaskEvent) => unknown
+}
+
+/** What {@link runTask} resolves to. */
+export interface TaskResult<Output> {
+  readonly output: Output
+  /** The agent's last words. */
+  readonly text: string
+  readonly runId: string
+  /** The attempt that succeeded, from 1. */
+  readonly attempt: number
+  /** How often the answer was mended in it. */
+  readonly repairs: number
+}
+
+/**
+ * Lets an agent do one task: in attempts, each warned of what earlier ones may have done, with a typed answer.
+ *
+ * @throws SmithersError `TASK_FAILED`, `TASK_OUTPUT_INVALID` or `TASK_TIMEOUT` when no attempt succeeded;
+ *   `INVALID_INPUT` for options; the reason of `signal` when it was aborted; what a tool raised for the run.
+ */
+export async function runTask<Output = string>(
+  options: RunTaskOptions<Output>,
+): Promise<TaskResult<Output>> {
+  const {
+    agent,
+    prompt,
+    messages = [],
+    output,
+    tools = {},
+    toolTimeoutMs,
+    onEvent,
+    signal,
+  } = options
+  if (prompt === undefined && messages.length === 0) {
+    throw new SmithersError('INVALID_INPUT', 'runTask needs a prompt or messages.')
+  }
+  const toolOptions = { ...options, timeoutMs: toolTimeoutMs }
+  // Checked before the first attempt: no retry can mend an option.
+  const context = createToolContext(toolOptions)
+  const { runId, nodeId, iteration, log } = context
+  const attempt =
+    options.attempt ??
+    (options.runId === undefined ? 1 : await nextAttempt(log, runId, nodeId, iteration))
+  const result = await runAttempts(
+    {
+      runId,
+      nodeId,
+      iteration,
+      firstAttempt: attempt,
+      schema: output ?? null,
+      retries: wholeNumber('retries', options.retries ?? 0),
+      backoffMs: wholeNumber('backoffMs', options.backoffMs ?? 1000),
+      timeoutMs: options.timeoutMs ?? null,
+      signal: signal ?? new AbortController().signal,
+      toolOptions: { ...toolOptions, log },
+      work: {
+        agent,
+        tools,
+        messages,
+        content: prompt,
+        repairs: wholeNumber('repairs', options.repairs ?? 2),
+      },
+    },
+    { start: nothing, end: nothing, fail: nothing },
+    toleratingListener(onEvent),
+  )
+  return {
+    output: result.value as Output,
+    text: result.text,
+    runId,
+    attempt: result.attempt,
+    repairs: result.repairs,
+  }
+}
+
+function nothing(): void {}
+
+async function nextAttempt(
+  log: ToolCallLog,
+  runId: string,
+  nodeId: string,
+  iteration: number,
+): Promise<number> {
+  const [last] = await log.list({ runId, nodeId, iteration, order: 'descending', limit: 1 })
+  return (last?.attempt ?? 0) + 1
+}
+
+function wholeNumber(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value
+  throw new SmithersError('INVALID_INPUT', `${name} must be a whole number from 0, got ${value}.`, {
+    details: { option: name, value: String(value) },
+  })
+}

@@ -1,0 +1,96 @@
+import { SmithersError } from '@smithers/tool-core'
+import type { ZodType } from 'zod'
+
+/** What a schema says to a value. */
+export type SchemaVerdict =
+  | { readonly ok: true; readonly value: unknown; readonly raw: unknown }
+  | { readonly ok: false; readonly problem: string }
+
+/** What a model must be told to answer with a value of `schema`. */
+export async function outputInstructions(schema: ZodType): Promise<string> {
+  // Loaded here: a workflow without agents needs no JSON Schema.
+  const { toJSONSchema } = await import('zod')
+  const { $schema: _, ...description } = toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+  })
+  return `End with an answer that is only a JSON value matching this JSON Schema, without any other text:\n${JSON.stringify(description)}`
+}
+
+/** What a model is told when its answer did not match. */
+export function repairRequest(problem: string): string {
+  return `Your answer does not match the schema: ${problem}. Answer again with only the corrected JSON value. What you have already done stands: do not do it again.`
+}
+
+/** Checks a value that a function made. */
+export async function checkValue(schema: ZodType, raw: unknown): Promise<SchemaVerdict> {
+  const result = await schema.safeParseAsync(raw)
+  return result.success
+    ? { ok: true, value: result.data, raw }
+    : { ok: false, problem: issuesOf(result.error) }
+}
+
+/**
+ * Checks the answer of a model: JSON alone, in a code block or after some words; for a schema of a text also the text.
+ *
+ * @param structured The value that the agent parsed by itself, when it has an output of its own.
+ */
+export async function checkAnswer(
+  schema: ZodType,
+  text: string,
+  structured: unknown,
+): Promise<SchemaVerdict> {
+  let first: SchemaVerdict | null = null
+  for (const candidate of candidatesOf(text, structured)) {
+    const verdict = await checkValue(schema, candidate)
+    if (verdict.ok) return verdict
+    first ??= verdict
+  }
+  const asText = await checkValue(schema, text)
+  if (asText.ok) return asText
+  if (first !== null) return first
+  return {
+    ok: false,
+    problem: text.trim() === '' ? 'the answer is empty' : 'the answer holds no JSON',
+  }
+}
+
+/** The error of a task whose output does not match. */
+export function outputInvalid(nodeId: string, problem: string, repairs: number): SmithersError {
+  const after = repairs === 0 ? '' : ` after ${repairs} ${repairs === 1 ? 'repair' : 'repairs'}`
+  return new SmithersError(
+    'TASK_OUTPUT_INVALID',
+    `The output of task "${nodeId}" does not match its schema${after}: ${problem}. Change the prompt, the schema, or allow more repairs.`,
+    { details: { nodeId, problem, repairs } },
+  )
+}
+
+function* candidatesOf(text: string, structured: unknown): Generator<unknown> {
+  if (structured !== undefined && typeof structured !== 'string') yield structured
+  const blocks = [...text.matchAll(/```(?:json)?\s*\n(.*?)```/gs)].map(([, block]) => block ?? '')
+  const outermost = /[[{].*[\]}]/s.exec(text)?.[0]
+  for (const source of [text, ...blocks.toReversed(), outermost]) {
+    if (source === undefined) continue
+    try {
+      yield JSON.parse(source) as unknown
+    } catch {
+      // Not this one.
+    }
+  }
+}
+
+const mostIssues = 5
+
+function issuesOf(error: { readonly issues: readonly Issue[] }): string {
+  const shown = error.issues.slice(0, mostIssues).map(({ path, message }) => {
+    const place = path.map(String).join('.')
+    return place === '' ? message : `${place}: ${message}`
+  })
+  const more = error.issues.length - shown.length
+  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '')
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}

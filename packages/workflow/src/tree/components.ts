@@ -1,0 +1,105 @@
+import type { AgentMessage, TaskAgent } from '../task/agent.ts'
+import { createElement, type WorkflowElement, type WorkflowNode } from './element.ts'
+import type { OutputReference } from './output-reference.ts'
+
+/** What a computed task, or the function that makes a prompt, is told. */
+export interface TaskScope {
+  readonly runId: string
+  /** The task as the log names it. */
+  readonly nodeId: string
+  /** Iteration of the nearest loop, from 0. */
+  readonly iteration: number
+  /** From 1. */
+  readonly attempt: number
+  /** Aborted when the attempt runs out of time or the run ends. */
+  readonly signal: AbortSignal
+}
+
+/** Properties of {@link Workflow}. */
+export interface WorkflowProps {
+  /** Shown by `smithers runs` and in events. */
+  readonly name: string
+  /** Run one after another. */
+  readonly children?: WorkflowNode
+}
+
+/** The root of the tree. Its children run one after another. */
+export function Workflow(props: WorkflowProps): WorkflowElement {
+  return createElement('workflow', props)
+}
+
+/** Properties of {@link Task}. */
+export interface TaskProps<Output = unknown> {
+  /** Unique in the workflow; `nodeId` of the task's rows in the log. */
+  readonly id: string
+  /** The output's name or `outputs.NAME`: what the task makes is validated by its schema and recorded under its name. */
+  readonly output?: OutputReference<Output> | string
+  /** Does the task. Without an agent, `children` is the output or a function that makes it. */
+  readonly agent?: TaskAgent
+  /** Tools that the agent gets in addition to its own; of two with one name, this one. */
+  readonly tools?: Readonly<Record<string, unknown>>
+  /** A conversation that the prompt continues. */
+  readonly messages?: readonly AgentMessage[]
+  /** How often the task is tried again after a failure. @default 0 */
+  readonly retries?: number
+  /** Limit of one attempt, in milliseconds. @default none */
+  readonly timeoutMs?: number
+  /** How often the agent may mend an answer that does not match the schema, within one attempt. @default 2 */
+  readonly repairs?: number
+  /** Ids of tasks that must have finished before this one starts, wherever in the tree they stand. */
+  readonly dependsOn?: readonly string[]
+  /**
+   * With an agent: the prompt, or a function that makes it when the attempt starts. Without: the output itself, or a
+   * function that makes it.
+   */
+  readonly children?: string | number | object | readonly (string | number)[] | TaskFunction
+}
+
+/** Makes a prompt or an output at the start of an attempt. Tools called in it belong to the task. */
+export type TaskFunction = (scope: TaskScope) => unknown
+
+/** One task: an agent with a prompt, or a function. */
+export function Task<Output>(props: TaskProps<Output>): WorkflowElement {
+  return createElement('task', props)
+}
+
+/** Properties of {@link Sequence}. */
+export interface SequenceProps {
+  readonly children?: WorkflowNode
+}
+
+/** Its children run one after another. */
+export function Sequence(props: SequenceProps): WorkflowElement {
+  return createElement('sequence', props)
+}
+
+/** Properties of {@link Parallel}. */
+export interface ParallelProps {
+  /** How many tasks beneath it run at once, at most. @default 4 */
+  readonly maxConcurrency?: number
+  readonly children?: WorkflowNode
+}
+
+/** Its children run at the same time. */
+export function Parallel(props: ParallelProps): WorkflowElement {
+  return createElement('parallel', props)
+}
+
+/** Properties of {@link Loop}. */
+export interface LoopProps {
+  /** Tells the loop from others when the tree changes. @default its place in the tree */
+  readonly id?: string
+  /** Read each time the children have finished; true ends the loop. The children run at least once. */
+  readonly until: boolean
+  /** @default 10 */
+  readonly maxIterations?: number
+  /** What happens when `until` is still false after the last iteration. @default 'continue' */
+  readonly onMaxIterations?: 'continue' | 'fail'
+  /** Run one after another, as often as needed. In them `ctx.iteration` is this loop's. */
+  readonly children?: WorkflowNode
+}
+
+/** Runs its children again until a condition holds. */
+export function Loop(props: LoopProps): WorkflowElement {
+  return createElement('loop', props)
+}
