@@ -8,10 +8,15 @@ import type { MaybePromise, ToolCallLog } from '@smithers/tool-core/log'
 import type { ChildAnswers, ChildJob, ChildOrder } from './child-job.ts'
 import { mustStart, sampleRow, success } from './sample-row.ts'
 
+// Far beyond what a holder needs: a log that never shows the end of a call must fail, not hang.
+const longestHoldMs = 5000
+
 const order = JSON.parse(process.argv[2] ?? '') as ChildOrder
 const { createLog } = (await import(order.processModule)) as {
   readonly createLog: (location: string) => MaybePromise<ToolCallLog>
 }
+// Nobody is left to ask for the answer.
+process.once('disconnect', () => process.exit())
 const begun = new Promise((resolve) => process.once('message', resolve))
 process.send?.({ ready: true })
 await begun
@@ -94,9 +99,6 @@ async function claimKeys({
   }
   await log.close()
 }
-
-// Far beyond what a holder needs: a log that never shows the end of a call must fail, not hang.
-const longestHoldMs = 5000
 
 /** Makes calls whose effect is a line in a file, until the process kills itself at the point it was told, or is killed. */
 async function crash({
