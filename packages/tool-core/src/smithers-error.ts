@@ -91,7 +91,6 @@ export class SmithersError extends Error {
     this.details = Object.freeze({ ...options.details })
     this.effect = options.effect
     this.logMessage = options.logMessage
-    Object.defineProperty(this, marker, { value: true })
   }
 
   toJSON(): SmithersErrorJson {

@@ -37,7 +37,7 @@ export function matchesQuery(row: ToolCallRow, query: ToolCallQuery): boolean {
 }
 
 /** The fields of a query that must equal the row's. */
-export const equalFields = [
+export const equalFields: readonly (keyof ToolCallQuery & keyof ToolCallRow)[] = [
   'runId',
   'nodeId',
   'iteration',
@@ -48,7 +48,7 @@ export const equalFields = [
   'toolCallId',
   'callToken',
   'inputHash',
-] as const satisfies readonly (keyof ToolCallQuery & keyof ToolCallRow)[]
+]
 
 function rowOrder(query: ToolCallQuery): (a: ToolCallCursor, b: ToolCallCursor) => number {
   const sign = query.order === 'descending' ? -1 : 1
