@@ -111,15 +111,12 @@ function resolvedFile(path: string): string | null {
 }
 
 /**
- * The files of `/proc` outside the process directories belong to the machine's root, which uid 0 inside still is. bwrap
- * itself covers `irq`, `bus` and `sysrq-trigger`.
+ * The files of `/proc` outside the process directories belong to the machine's root, which uid 0 inside still is; some
+ * of `/proc/sys` belong to whoever owns the namespace. bwrap itself covers `irq`, `bus` and `sysrq-trigger`.
  */
 function writableKernelSettings(): string[] {
-  if (process.geteuid?.() !== 0) return []
-  return [
-    '/proc/sys',
-    ...['/proc/fs', '/proc/acpi', '/proc/scsi', '/proc/driver'].filter(holdsWritableFile),
-  ]
+  const rootOnly = ['/proc/fs', '/proc/acpi', '/proc/scsi', '/proc/driver']
+  return ['/proc/sys', ...(process.geteuid?.() === 0 ? rootOnly.filter(holdsWritableFile) : [])]
 }
 
 function holdsWritableFile(directory: string): boolean {

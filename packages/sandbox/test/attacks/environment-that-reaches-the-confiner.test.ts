@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createBubblewrap } from '../../src/isolation/bubblewrap.ts'
+import { describeConfined } from '../fixtures/confinement.ts'
+
+describeConfined('the environment of a command', (confinement) => {
+  test('loads no library into the confining program', async ({ skip }) => {
+    const project = confinement.directory()
+    chmodSync(project, 0o777)
+    const root = join(project, 'root')
+    mkdirSync(root)
+    chmodSync(root, 0o777)
+    const [library, proof] = [join(root, 'evil.so'), join(project, 'loaded-outside')]
+    writeFileSync(
+      join(root, 'evil.c'),
+      `#include <stdio.h>\n__attribute__((constructor)) void run(void) { FILE *f = fopen("${proof}", "w"); if (f) fclose(f); }\n`,
+    )
+    const compiled = spawnSync('gcc', ['-shared', '-fPIC', '-o', library, join(root, 'evil.c')])
+    skip(compiled.status !== 0, 'no C compiler here')
+
+    await confinement.run(root, ['true'], { env: { LD_PRELOAD: library } })
+    expect(existsSync(proof)).toBe(false)
+    await confinement.runFreely(root, ['true'], { env: { LD_PRELOAD: library } })
+    expect(existsSync(proof)).toBe(true)
+  })
+
+  test('adds no mount by a NUL character in a value', () => {
+    const wrap = (env: Record<string, string>): unknown =>
+      createBubblewrap().wrap({
+        argv: ['true'],
+        cwd: '/tmp',
+        rootDir: '/tmp',
+        policy: { network: 'none', read: [], protect: [], deny: [], limits: { temporaryMb: 1 } },
+        env,
+      })
+    const injected = 'x\0--bind\0/\0/tmp'
+    for (const env of [{ X: injected }, { [injected]: 'x' }]) {
+      expect(() => wrap(env)).toThrow(expect.objectContaining({ code: 'INVALID_INPUT' }))
+    }
+  })
+
+  test('stands on no command line that other users can list', async () => {
+    const value = `value-${process.pid}-${Math.random()}`
+    const root = confinement.directory()
+    const script = 'echo "${#TOKEN}"; while [ ! -e go-on ]; do sleep 0.05; done'
+    const running = confinement.run(root, ['sh', '-c', script], { env: { TOKEN: value } })
+    await expect.poll(() => commandLines().some((line) => line.includes('go-on'))).toBe(true)
+    const lines = commandLines()
+    writeFileSync(join(root, 'go-on'), '')
+    expect((await running).stdout).toBe(`${value.length}\n`)
+    // The test's own program carries the request on its command line; what is asked is whether bwrap does.
+    const confining = lines.filter(
+      (line) => line.startsWith('/usr/bin/bwrap') || line.startsWith('sh\0'),
+    )
+    expect(confining.length).toBeGreaterThan(0)
+    expect(confining.filter((line) => line.includes(value))).toEqual([])
+  })
+})
+
+function commandLines(): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
+      } catch {
+        return ''
+      }
+    })
+}
