@@ -11,6 +11,7 @@ import { confinedRun, type RunSettings } from './process/confined-run.ts'
 import { policyOnlyWarning } from './network/policy-only-warning.ts'
 import { explainAction } from './explain-action.ts'
 import type { Sandbox, SandboxOptions } from './sandbox.ts'
+import { createSession } from './session.ts'
 import { SandboxError } from './sandbox-error.ts'
 
 /**
@@ -59,6 +60,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     report,
     run: (command, args = [], runOptions = {}) => confinedRun(settings, command, args, runOptions),
     explain: (action) => explainAction(settings, action),
+    session: () => createSession(settings),
     close: () => files.close(),
   })
 }

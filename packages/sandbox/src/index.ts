@@ -12,6 +12,12 @@ export type {
   SandboxReport,
   Violation,
 } from './sandbox.ts'
+export type {
+  SandboxSession,
+  SessionCommand,
+  SessionProcess,
+  WritableSessionProcess,
+} from './session.ts'
 export {
   createSandboxFiles,
   type SandboxFiles,
@@ -21,7 +27,7 @@ export type { CommandLimits } from './limits.ts'
 export type { CommandCheck, CommandRefusal } from './network/command-policy.ts'
 export type { EnvironmentOptions } from './process/environment.ts'
 export type { CapturedOutput, OutputStream } from './process/output-buffer.ts'
-export type { OutputChunk } from './process/run-command.ts'
+export type { CommandInput, OutputChunk } from './process/run-command.ts'
 export type {
   EnforcedProperties,
   IsolationBackendName,

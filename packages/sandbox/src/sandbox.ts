@@ -9,7 +9,8 @@ import type { CommandLimits } from './limits.ts'
 import type { CommandCheck } from './network/command-policy.ts'
 import type { EnvironmentOptions } from './process/environment.ts'
 import type { CapturedOutput } from './process/output-buffer.ts'
-import type { OutputChunk } from './process/run-command.ts'
+import type { CommandInput, OutputChunk } from './process/run-command.ts'
+import type { SandboxSession } from './session.ts'
 import type { SandboxError } from './sandbox-error.ts'
 
 /** Which files: the same rules for the file methods and for commands. */
@@ -53,7 +54,7 @@ export interface RunOptions extends CommandLimits {
   /** More variables for this command; they win over the sandbox's. */
   readonly env?: Readonly<Record<string, string>> | undefined
   /** What the command reads from standard input. @default nothing */
-  readonly stdin?: string | Uint8Array | undefined
+  readonly stdin?: CommandInput | undefined
   /** Kills the whole tree when it aborts; a signal that has aborted already starts nothing. */
   readonly signal?: AbortSignal | undefined
   /** Called with each piece of output; a returned promise holds the stream back until it is settled. */
@@ -141,6 +142,8 @@ export interface Sandbox {
   run(command: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>
   /** Answers, without acting, whether an action would be let through. */
   explain(action: SandboxAction): Promise<Explanation>
+  /** The view of this sandbox that tools and harnesses of the AI SDK expect (`experimental_sandbox`). */
+  session(): SandboxSession
   /** Releases the held directory. Commands that are running end by themselves. */
   close(): void
 }

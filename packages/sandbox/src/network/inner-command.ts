@@ -140,7 +140,7 @@ function valueOfOption(wrapper: Wrapper, option: string): 0 | 1 | undefined {
     return option.startsWith('--split') ? undefined : 0
   }
   const letters = option.slice(1)
-  for (const [position, letter] of [...letters].entries()) {
+  for (const [position, letter] of letters.split('').entries()) {
     if (wrapper.values.includes(letter)) return position === letters.length - 1 ? 1 : 0
     if (!wrapper.flags.includes(letter)) return undefined
   }

@@ -6,17 +6,19 @@ import { networkArgument } from './network-argument.ts'
 import { readShellScript } from './shell-script.ts'
 
 /** S2's list, with the usual other names of the same programs. */
-const networkExecutables = new Set([
-  ...['curl', 'wget', 'aria2c', 'http', 'https', 'xh', 'lynx', 'links', 'w3m'],
-  ...['ssh', 'scp', 'sftp', 'ftp', 'tftp', 'telnet', 'rsync', 'mosh', 'autossh', 'sshfs'],
-  ...['nc', 'netcat', 'ncat', 'socat', 'ping', 'ping6', 'traceroute', 'tracepath', 'mtr'],
-  ...['dig', 'nslookup', 'host', 'whois', 'nmap', 'openssl', 'tcpdump'],
-  ...['npm', 'npx', 'pnpm', 'pnpx', 'yarn', 'corepack', 'bun', 'bunx', 'deno'],
-  ...['pip', 'pip3', 'pipx', 'uv', 'uvx', 'poetry', 'conda', 'gem', 'bundle', 'composer'],
-  ...['apt', 'apt-get', 'aptitude', 'brew', 'dnf', 'yum', 'apk', 'pacman', 'snap', 'flatpak'],
-  ...['cargo', 'rustup', 'go', 'mvn', 'gradle', 'docker', 'podman', 'kubectl', 'gh', 'glab'],
-  ...['hg', 'svn', 'powershell', 'pwsh'],
-])
+const networkExecutables = new Set(
+  [
+    ['curl', 'wget', 'aria2c', 'http', 'https', 'xh', 'lynx', 'links', 'w3m'],
+    ['ssh', 'scp', 'sftp', 'ftp', 'tftp', 'telnet', 'rsync', 'mosh', 'autossh', 'sshfs'],
+    ['nc', 'netcat', 'ncat', 'socat', 'ping', 'ping6', 'traceroute', 'tracepath', 'mtr'],
+    ['dig', 'nslookup', 'host', 'whois', 'nmap', 'openssl', 'tcpdump'],
+    ['npm', 'npx', 'pnpm', 'pnpx', 'yarn', 'corepack', 'bun', 'bunx', 'deno'],
+    ['pip', 'pip3', 'pipx', 'uv', 'uvx', 'poetry', 'conda', 'gem', 'bundle', 'composer'],
+    ['apt', 'apt-get', 'aptitude', 'brew', 'dnf', 'yum', 'apk', 'pacman', 'snap', 'flatpak'],
+    ['cargo', 'rustup', 'go', 'mvn', 'gradle', 'docker', 'podman', 'kubectl', 'gh', 'glab'],
+    ['hg', 'svn', 'powershell', 'pwsh'],
+  ].flat(),
+)
 
 /** Nesting of `sh -c` in `env` in `sh -c` that is followed; real command lines have two levels. */
 const maxDepth = 8

@@ -18,7 +18,7 @@ import { findCommand } from './find-command.ts'
 import { findDenied } from './find-denied.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { withResourceLimits } from './resource-limits.ts'
-import { runCommand, type CommandOutcome } from './run-command.ts'
+import { runCommand, type CommandOutcome, type RunHooks } from './run-command.ts'
 import {
   aborted,
   cwdError,
@@ -56,6 +56,7 @@ export async function confinedRun(
   command: string,
   args: readonly string[],
   options: RunOptions,
+  hooks: RunHooks = {},
 ): Promise<RunResult> {
   const limits = resolveLimits(options, settings.limits)
   const argv = [command, ...args] as const
@@ -110,6 +111,7 @@ export async function confinedRun(
       options,
       cwd: directory.absolutePath,
       heldCwd,
+      hooks,
     })
     if (outcome.terminated === 'output-failed') throw outcome.outputError
     const { terminated: _reason, spawnError: _cause, outputError: _thrown, ...captured } = outcome
@@ -138,6 +140,7 @@ interface StartRequest {
   readonly options: RunOptions
   readonly cwd: string
   readonly heldCwd: string
+  readonly hooks: RunHooks
 }
 
 /** Wraps a command, from the inside out: kernel limits, isolation, control group; and runs it. */
@@ -150,6 +153,7 @@ async function start({
   options,
   cwd,
   heldCwd,
+  hooks,
 }: StartRequest): Promise<{ outcome: CommandOutcome; violations: readonly Violation[] }> {
   const group =
     (limits.memoryMb !== null || limits.processes !== null) && hasControlGroups()
@@ -186,6 +190,7 @@ async function start({
       marker,
       namespaceKill: settings.enforced.kill === 'enforced',
       memoryMb: group === undefined ? limits.memoryMb : null,
+      hooks,
     })
     const outOfMemory = outcome.terminated === 'memory' || (group?.ranOutOfMemory() ?? false)
     return { outcome, violations: outOfMemory ? [memoryViolation(limits.memoryMb)] : [] }

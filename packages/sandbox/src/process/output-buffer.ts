@@ -301,7 +301,6 @@ function fit(
 ): { text: string; omittedBytes: number } {
   const size = Buffer.byteLength(head) + Buffer.byteLength(tail)
   if (kept === total && size <= maxBytes) return { text: head + tail, omittedBytes: 0 }
-  const marker = (bytes: number): string => `\n[… ${bytes} bytes omitted …]\n`
   // The largest the marker can become, so that filling in the number cannot break the budget.
   const room = maxBytes - Buffer.byteLength(marker(total + size))
   // A budget too small for a marker holds the beginning only.
@@ -314,6 +313,10 @@ function fit(
   const headText = cutEnd(head, room - Buffer.byteLength(tailText))
   const omittedBytes = Math.max(total - printedBytes(headText) - printedBytes(tailText), 1)
   return { text: headText + marker(omittedBytes) + tailText, omittedBytes }
+}
+
+function marker(bytes: number): string {
+  return `\n[… ${bytes} bytes omitted …]\n`
 }
 
 /** How many bytes of output a text stands for: a replacement character stands for one byte, and is three. */

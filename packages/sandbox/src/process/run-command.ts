@@ -2,6 +2,7 @@
 // as `spawn('true')` and 60 ms to import, more than this whole runner may add (`pnpm bench processes` shows both).
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { WrappedCommand } from '../isolation/backend.ts'
 import { drainMs } from '../limits.ts'
 import { closeDescriptors } from '../isolation/close-descriptors.ts'
@@ -16,6 +17,9 @@ export interface OutputChunk {
   readonly bytes: Uint8Array
 }
 
+/** What a command reads from standard input. */
+export type CommandInput = string | Uint8Array | AsyncIterable<Uint8Array>
+
 /** What {@link runCommand} needs: everything is decided and checked already. */
 export interface RunCommandRequest {
   readonly command: WrappedCommand
@@ -24,7 +28,7 @@ export interface RunCommandRequest {
   readonly timeoutMs: number
   readonly maxOutputBytes: number
   readonly signal: AbortSignal | undefined
-  readonly stdin: string | Uint8Array | undefined
+  readonly stdin: CommandInput | undefined
   readonly onOutput: ((chunk: OutputChunk) => void | Promise<void>) | undefined
   /** Value of the marker variable in the command's environment. */
   readonly marker: string
@@ -32,6 +36,14 @@ export interface RunCommandRequest {
   readonly namespaceKill: boolean
   /** MiB of memory to watch for, where nothing better does; `null` for no limit. */
   readonly memoryMb: number | null
+  readonly hooks: RunHooks
+}
+
+/** What a caller may be told while a command runs. */
+export interface RunHooks {
+  readonly onStart?: (pid: number) => void
+  /** The command is gone; what it printed may still be in the pipes. */
+  readonly onExit?: () => void
 }
 
 /** Why a command was ended before it ended by itself. */
@@ -80,6 +92,8 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
   const { pid } = child
   if (pid === undefined) return finish({ spawnError: await spawnFailure(child) })
 
+  request.hooks.onStart?.(pid)
+
   const tree = { pid, marker: request.marker }
   let terminated: TerminationReason | undefined
   let outputError: unknown
@@ -114,6 +128,7 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
 
   const { code, signal } = await exited
   hasExited = true
+  request.hooks.onExit?.()
   if (killing === undefined && !request.namespaceKill) {
     killing = killLeftovers(tree, performance.now() - startedAt)
   }
@@ -156,11 +171,13 @@ function exitOf(
   })
 }
 
-function feed(child: ChildProcess, stdin: string | Uint8Array | undefined): void {
-  if (child.stdin === null) return
+function feed(child: ChildProcess, input: CommandInput | undefined): void {
+  const { stdin } = child
+  if (stdin === null || input === undefined) return
   // A command that does not read its input closes the pipe; that is its right (EPIPE).
-  child.stdin.on('error', () => {})
-  child.stdin.end(stdin)
+  stdin.on('error', () => {})
+  if (typeof input === 'string' || input instanceof Uint8Array) stdin.end(input)
+  else pipeline(input, stdin).catch(() => {})
 }
 
 interface StreamReader {

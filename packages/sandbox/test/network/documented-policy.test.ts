@@ -56,9 +56,12 @@ const passed: readonly (readonly [string, ...string[]])[] = [
 ]
 
 describe('checkDocumentedPolicy', () => {
-  test.each(refused)('refuses with %s: %s %s %s %s', (code, ...argv) => {
-    expect(checkDocumentedPolicy(argv)).toMatchObject({ code })
-  })
+  test.each(refused.map(([code, ...argv]) => [argv.join(' '), code, argv] as const))(
+    'refuses: %s (%s)',
+    (_, code, argv) => {
+      expect(checkDocumentedPolicy(argv)).toMatchObject({ code })
+    },
+  )
 
   test.each(passed.map((argv) => [argv.join(' '), argv] as const))(
     'lets through: %s',

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkStrictPolicy } from '../../src/network/strict-policy.ts'
 
@@ -137,8 +137,6 @@ describe('checkStrictPolicy', () => {
   })
 
   test('finds a command behind any nesting of wrappers and shells, or refuses to read it', () => {
-    const quote = (words: readonly string[]): string =>
-      words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
     const layers = [
       (argv: readonly string[]) => ['env', 'A=1', ...argv],
       (argv: readonly string[]) => ['timeout', '-k', '1', '9', ...argv],
@@ -155,3 +153,7 @@ describe('checkStrictPolicy', () => {
     )
   })
 })
+
+function quote(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
+}
