@@ -71,7 +71,10 @@ export class MemoryRows {
 
   /** The finished rows that any condition of the query gives up. */
   removableBy({ finishedBeforeMs, keepRuns, maxRows }: PruneQuery): StoredRow[] {
-    const newestFirst = [...this.byToken.values()].toSorted((a, b) => b.startedAtMs - a.startedAtMs)
+    // Reversed first: of rows that started in the same millisecond the later one is newer.
+    const newestFirst = [...this.byToken.values()]
+      .toReversed()
+      .toSorted((a, b) => b.startedAtMs - a.startedAtMs)
     const runs = new Set(newestFirst.map((row) => row.runId))
     const keptRuns = new Set([...runs].slice(0, keepRuns))
     return newestFirst.filter(

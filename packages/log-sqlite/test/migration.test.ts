@@ -1,0 +1,78 @@
+import { createSqliteLog } from '@smithers/log-sqlite'
+import Database from 'better-sqlite3'
+import { describe, expect, it } from 'vitest'
+import { call } from './fixtures/call.ts'
+import { documentedTable, insertDocumented } from './fixtures/sqlite-conformance.ts'
+
+const documentedRow = {
+  runId: 'old',
+  nodeId: 'node',
+  iteration: 0,
+  attempt: 1,
+  seq: 1,
+  toolName: 'read',
+  inputJson: '{}',
+  outputJson: '"text"',
+  startedAtMs: 1,
+  finishedAtMs: 2,
+  status: 'success',
+  errorJson: null,
+}
+
+describe('createSqliteLog', () => {
+  it('keeps working with a program that goes on writing the twelve documented columns', () => {
+    const database = new Database(':memory:')
+    database.exec(documentedTable)
+    const insert = database.prepare(insertDocumented)
+    insert.run({ ...documentedRow, seq: 1 })
+    const log = createSqliteLog({ database })
+    insert.run({ ...documentedRow, seq: 2 })
+    insert.run({ ...documentedRow, seq: 3 })
+
+    const rows = [...list(log, {}), ...list(log, { runId: 'old', nodeId: 'node', iteration: 0 })]
+    expect(rows.map(({ seq }) => seq)).toEqual([1, 2, 3, 1, 2, 3])
+    expect(new Set(rows.map((row) => row.callToken)).size).toBe(3)
+    // The times are equal: only tokens can place the cursor.
+    const [first, second] = list(log, {})
+    expect(list(log, { after: first!, limit: 1 })).toEqual([second])
+  })
+
+  it('enforces the position of a row in a table that has no key for it', () => {
+    const database = new Database(':memory:')
+    database.exec(documentedTable.replace(/,\s*PRIMARY KEY \(.*\)/, ''))
+    const log = createSqliteLog({ database })
+    const options = { durability: 'relaxed', claim: null } as const
+    expect(log.start(call(), options)).toEqual({ ok: true })
+    expect(log.start(call(), options)).toEqual({ ok: false, reason: 'seq-taken' })
+  })
+
+  it('changes nothing when a migration fails half way', () => {
+    const database = new Database(':memory:')
+    database.exec(documentedTable.replace(/,\s*PRIMARY KEY \(.*\)/, ''))
+    const insert = database.prepare(insertDocumented)
+    insert.run(documentedRow)
+    insert.run(documentedRow)
+    const before = database.prepare('SELECT sql FROM sqlite_schema').all()
+    expect(() => createSqliteLog({ database })).toThrow('UNIQUE constraint failed')
+    expect(database.prepare('SELECT sql FROM sqlite_schema').all()).toEqual(before)
+    expect(database.inTransaction).toBe(false)
+  })
+
+  it('opens a file of its own version without writing to it', () => {
+    const database = new Database(':memory:')
+    createSqliteLog({ database })
+    const changes = database.prepare('SELECT total_changes() AS count')
+    const before = changes.get()
+    createSqliteLog({ database })
+    expect(changes.get()).toEqual(before)
+  })
+})
+
+function list(
+  log: ReturnType<typeof createSqliteLog>,
+  query: Parameters<(typeof log)['list']>[0],
+): Awaited<ReturnType<(typeof log)['list']>> {
+  const rows = log.list(query)
+  if (!Array.isArray(rows)) throw new Error('a SQLite log lists at once')
+  return rows
+}
