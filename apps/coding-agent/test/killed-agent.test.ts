@@ -4,13 +4,16 @@ import { join } from 'node:path'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { startModelServer } from './fixtures/model-server.ts'
+import type { ModelServer } from './fixtures/model-server.ts'
 import { runSmithers, startSmithers } from './fixtures/smithers-process.ts'
 import type { SmithersProcess } from './fixtures/smithers-process.ts'
 import { temporaryFolder } from './fixtures/temporary-folder.ts'
 
 interface BusyAgent extends SmithersProcess {
+  readonly args: readonly string[]
   readonly log: string
   readonly folder: string
+  readonly server: ModelServer
 }
 
 /** An agent in the middle of a command: the command has written a file and now waits. */
@@ -18,31 +21,18 @@ async function busyAgent(): Promise<BusyAgent> {
   const folder = temporaryFolder()
   const root = join(folder, 'project')
   mkdirSync(root)
-  const server = await startModelServer(() => ({
-    call: { name: 'bash', input: { cmd: 'sh', args: ['-c', 'echo effect > begun; sleep 60'] } },
-  }))
+  const busy = { name: 'bash', input: { cmd: 'sh', args: ['-c', 'echo effect > begun; sleep 60'] } }
+  const server = await startModelServer(({ number }) =>
+    number === 1 ? { call: busy } : { text: 'I see what happened.' },
+  )
   onTestFinished(() => server.close())
   const log = join(folder, 'calls.db')
-  const running = startSmithers(
-    [
-      'run',
-      'Wait',
-      '--root',
-      root,
-      '--log',
-      log,
-      '--run',
-      'run-1',
-      '--model',
-      'openai-compatible/m',
-      '--base-url',
-      server.url,
-    ],
-    { env: { HOME: folder } },
-  )
+  const model = ['--model', 'openai-compatible/m', '--base-url', server.url]
+  const args = ['run', 'Wait', '--root', root, '--log', log, '--run', 'run-1', ...model]
+  const running = startSmithers(args, { env: { HOME: folder } })
   onTestFinished(() => void running.child.kill('SIGKILL'))
   await fileAppears(root, 'begun')
-  return { ...running, log, folder }
+  return { ...running, args, log, folder, server }
 }
 
 async function fileAppears(folder: string, name: string): Promise<void> {
@@ -90,4 +80,17 @@ test('an agent that is interrupted records the command as aborted and exits with
   await log.close()
   expect(rows.map(({ status }) => status)).toEqual(['error'])
   expect(rows[0]?.errorJson).toContain('TOOL_ABORTED')
+})
+
+test('the next attempt of a killed run tells the model that a command may have had an effect', async () => {
+  const { child, outcome, args, folder, server } = await busyAgent()
+  child.kill('SIGKILL')
+  await outcome
+
+  const again = await runSmithers(args, { env: { HOME: folder } })
+  expect(again.exitCode).toBe(0)
+  expect(again.stdout).toMatch(/^run-1 \(attempt 2\)/)
+  const sent = JSON.stringify(server.requests[1]?.body)
+  expect(sent).toContain('[smithers:tool-resume-warning]')
+  expect(sent).toMatch(/bash/)
 })

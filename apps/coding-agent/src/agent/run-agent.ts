@@ -1,12 +1,13 @@
-import { tools } from '@smithers/builtin-tools'
+import { createBuiltinTools } from '@smithers/builtin-tools'
 import { createToolRun } from '@smithers/tool-core'
 import type { ToolCallLog, ToolRun } from '@smithers/tool-core'
 import { isStepCount, ToolLoopAgent } from 'ai'
 import type { LanguageModel } from 'ai'
 import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
 import { describeError } from '../describe-error.ts'
+import { recordRefusedCall } from './refused-call.ts'
 import type { RunReporter } from '../terminal/run-reporter.ts'
-import { describeIsolation } from './describe-isolation.ts'
+import { isolationFor } from './isolation-for.ts'
 import { nextAttempt } from './next-attempt.ts'
 import { observeCalls } from './observe-calls.ts'
 
@@ -62,7 +63,7 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
     model: options.modelName,
     rootDir: options.rootDir,
     logPath: options.logPath,
-    isolation: await describeIsolation(options.rootDir, options.allowNetwork),
+    isolation: await isolationFor(options.rootDir, options.allowNetwork),
   })
   const progress: Progress = { steps: 0, answer: '', finishReason: 'other' }
   const calls = observeCalls(runId, reporter)
@@ -114,10 +115,12 @@ function createRun(options: AgentRunOptions, runId: string, attempt: number): To
 }
 
 async function converse(options: AgentRunOptions, run: ToolRun, progress: Progress): Promise<void> {
+  // What is not enforced was said when the run began.
+  const tools = run.tools(createBuiltinTools({ warn() {} }))
   const agent = new ToolLoopAgent({
     model: options.model,
     instructions,
-    tools: run.tools(tools),
+    tools,
     stopWhen: isStepCount(options.maxSteps),
     // Reported below, as parts of the stream; the default prints the whole error.
     onError() {},
@@ -134,6 +137,8 @@ async function converse(options: AgentRunOptions, run: ToolRun, progress: Progre
     else if (part.type === 'text-end' && text.trim() !== '') {
       progress.answer = text
       options.reporter.said(text)
+    } else if (part.type === 'tool-call' && part.invalid === true) {
+      await recordRefusedCall(part, tools, options.reporter)
     } else if (part.type === 'finish-step') {
       progress.steps += 1
       progress.finishReason = part.finishReason

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { checkedRoot } from '../agent/root-directory.ts'
 import { CommandFailure, exitCodes } from '../command-failure.ts'
+import { isolationTable, missingIsolation } from '../terminal/isolation-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /** Adds `smithers doctor`: what the operating system enforces here. */
@@ -23,18 +24,15 @@ async function examine(
   terminal: Terminal,
 ): Promise<void> {
   const rootDir = checkedRoot(options.root)
-  const [{ createSandbox }, { isolationTable }] = await Promise.all([
-    import('@smithers/sandbox'),
-    import('../terminal/isolation-table.ts'),
-  ])
-  const sandbox = await createSandbox({ rootDir })
-  const { report } = sandbox
-  sandbox.close()
+  const { isolationFor } = await import('../agent/isolation-for.ts')
+  const report = await isolationFor(rootDir, false)
   if (options.json) {
     terminal.json(report)
   } else {
     terminal.line(`isolation backend: ${terminal.colors.bold(report.backend)}`)
     terminal.line(isolationTable(report, terminal.colors))
+    const missing = missingIsolation(report)
+    if (missing.length > 0) terminal.line(`\n${missing.join('\n')}`)
   }
   if (report.backend === 'none') {
     throw new CommandFailure(

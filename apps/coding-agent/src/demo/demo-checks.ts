@@ -1,5 +1,5 @@
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Sandbox } from '@smithers/sandbox'
 import type { ToolCallRow } from '@smithers/tool-core'
 import { callVerdict } from '../log/call-outcome.ts'
@@ -73,8 +73,7 @@ function codesOf(rows: readonly ToolCallRow[], toolName: string): string[] {
 
 /** The database and its write-ahead log, as bytes. */
 function logFiles(path: string): string[] {
-  const folder = join(path, '..')
-  return globSync('calls.db*', { cwd: folder }).map((name) =>
-    readFileSync(join(folder, name), 'latin1'),
-  )
+  return readdirSync(dirname(path))
+    .filter((name) => name.startsWith(basename(path)))
+    .map((name) => readFileSync(join(dirname(path), name), 'latin1'))
 }

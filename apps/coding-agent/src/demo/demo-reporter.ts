@@ -1,8 +1,9 @@
+import { relative } from 'node:path'
 import type { SandboxReport } from '@smithers/sandbox'
 import type { ToolCallRow } from '@smithers/tool-core'
-import { isolationSentence } from '../agent/describe-isolation.ts'
 import { callTable } from '../terminal/call-table.ts'
 import { coloredPatch } from '../terminal/colored-patch.ts'
+import { isolationSentence, missingIsolation } from '../terminal/isolation-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import type { DemoCheck } from './demo-checks.ts'
 import type { SampleRepository } from './sample-repository.ts'
@@ -35,13 +36,11 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
       title('What was recorded (read back from SQLite)')
       line(callTable(rows, Date.now(), colors))
     },
-    guarded({ notEnforced, ...report }) {
+    guarded(report) {
       title('What stood guard')
       line('files     every path is walked beneath the root, descriptor by descriptor')
-      line(`commands  ${isolationSentence({ notEnforced, ...report })}`)
-      for (const { what, why, fix } of notEnforced) {
-        line(colors.yellow(`          not enforced: ${what}. ${why} ${fix}`))
-      }
+      line(`commands  ${isolationSentence(report)}`)
+      for (const text of missingIsolation(report)) line(colors.yellow(`          ${text}`))
     },
     checked(checks) {
       title('What holds')
@@ -50,7 +49,7 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
       }
     },
     left({ folder, logPath }) {
-      line(`\nLook closer: pnpm smithers show 4 --log ${logPath}`)
+      line(`\nLook closer: ${thisProgram()} show 4 --log ${logPath}`)
       line(colors.dim(`Everything is in ${folder}; remove it when you are done.`))
     },
   }
@@ -70,4 +69,10 @@ export function createDemoJsonReporter({ json }: Terminal): DemoReporter {
     },
     left: ({ folder, rootDir, logPath }) => json({ type: 'left', folder, rootDir, logPath }),
   }
+}
+
+/** How this process was started: the person need not have the same Node, nor pnpm, on the PATH. */
+function thisProgram(): string {
+  const [node = 'node', script = 'smithers'] = process.argv
+  return [node, ...process.execArgv, relative(process.cwd(), script)].join(' ')
 }

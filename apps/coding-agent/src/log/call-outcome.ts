@@ -1,6 +1,6 @@
 import { isOrphan } from '@smithers/tool-core/log'
 import type { ToolCallRow } from '@smithers/tool-core/log'
-import { isRefusal } from '../terminal/call-line.ts'
+import { isRefusal } from './refusal.ts'
 
 /** What became of a logged call, in one word. */
 type CallOutcome = 'ok' | 'replayed' | 'refused' | 'failed' | 'running' | 'unknown'

@@ -1,3 +1,4 @@
+import { isRefusal } from '../log/refusal.ts'
 import { printableLine } from './printable.ts'
 import { summarizeCall } from './call-summary.ts'
 import type { Colors } from './terminal.ts'
@@ -6,7 +7,8 @@ import type { Colors } from './terminal.ts'
 export interface StartedCall {
   /** Unique among the calls of all runs. */
   readonly id: string
-  readonly seq: number
+  /** Null for a call that reached no tool and so has no row. */
+  readonly seq: number | null
   readonly toolName: string
   /** The arguments as they are logged: contents of `write` and `edit` are only their size and hash. */
   readonly input: unknown
@@ -19,33 +21,6 @@ export interface EndedCall extends StartedCall {
   readonly code: string | null
   /** The output is that of an earlier call; the tool did not run. */
   readonly replayed: boolean
-}
-
-// A guard said no before anything ran; every other code means that the tool ran and did not succeed.
-const refusals: ReadonlySet<string> = new Set([
-  'INVALID_INPUT',
-  'TOOL_PATH_INVALID',
-  'TOOL_PATH_ESCAPE',
-  'TOOL_PATH_DENIED',
-  'TOOL_FILE_TOO_LARGE',
-  'TOOL_CONTENT_TOO_LARGE',
-  'TOOL_PATCH_TOO_LARGE',
-  'TOOL_NETWORK_DISABLED',
-  'TOOL_GIT_REMOTE_DISABLED',
-  'TOOL_ISOLATION_UNAVAILABLE',
-  'TOOL_LIMIT_REACHED',
-  'TOOL_CIRCUIT_OPEN',
-  'TOOL_APPROVAL_REQUIRED',
-  'TOOL_APPROVAL_REJECTED',
-  'TOOL_CALL_IN_PROGRESS',
-  'TOOL_CALL_BLOCKED',
-  'TOOL_LOG_UNAVAILABLE',
-  'TOOL_INPUT_NOT_CANONICAL',
-])
-
-/** Whether a call with this error was stopped by a guard before it ran. */
-export function isRefusal(code: string): boolean {
-  return refusals.has(code)
 }
 
 const summaryWidth = 52
@@ -78,5 +53,5 @@ export function duration(milliseconds: number): string {
 function head(call: StartedCall, colors: Colors): string {
   const summary = printableLine(summarizeCall(call.toolName, call.input), summaryWidth)
   const name = printableLine(call.toolName, 24).padEnd(5)
-  return `${colors.dim(String(call.seq).padStart(3))} ${colors.bold(name)} ${summary.padEnd(summaryWidth)}`
+  return `${colors.dim(String(call.seq ?? '-').padStart(3))} ${colors.bold(name)} ${summary.padEnd(summaryWidth)}`
 }

@@ -29,13 +29,19 @@ function finalLines(terminal: Terminal): LiveLines {
   }
 }
 
-function redrawnLines({ stdout }: Terminal): LiveLines {
-  const screen = createLogUpdate(stdout, { showCursor: true })
+function redrawnLines(terminal: Terminal): LiveLines {
+  const screen = createLogUpdate(terminal.stdout, { showCursor: true })
   const running = new Map<string, () => string>()
   let timer: NodeJS.Timeout | undefined
   const redraw = (): void => {
     if (running.size === 0) screen.clear()
     else screen(Array.from(running.values(), (render) => render()).join('\n'))
+  }
+  // Not the library's `persist`, which breaks a long line where the terminal ends, in the middle of a word.
+  const print = (text: string): void => {
+    screen.clear()
+    terminal.line(text)
+    redraw()
   }
   const pause = (): void => {
     clearInterval(timer)
@@ -50,12 +56,10 @@ function redrawnLines({ stdout }: Terminal): LiveLines {
     end(id, line) {
       running.delete(id)
       if (running.size === 0) pause()
-      screen.persist(line)
-      redraw()
+      print(line)
     },
     line(text) {
-      screen.persist(text)
-      redraw()
+      print(text)
     },
     stop() {
       pause()

@@ -1,6 +1,8 @@
+import type { IsolationReport } from '@smithers/sandbox'
 import { printable } from './printable.ts'
 import { endedCallLine, runningCallLine } from './call-line.ts'
 import type { EndedCall, StartedCall } from './call-line.ts'
+import { isolationSentence } from './isolation-text.ts'
 import { createLiveLines } from './live-lines.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -11,8 +13,8 @@ interface RunStart {
   readonly model: string
   readonly rootDir: string
   readonly logPath: string
-  /** What the operating system enforces, in words. */
-  readonly isolation: string
+  /** What the operating system enforces for commands. */
+  readonly isolation: IsolationReport
 }
 
 /** How a run ended. */
@@ -46,7 +48,11 @@ export function createTextReporter(terminal: Terminal): RunReporter {
       lines.line(`${colors.bold(printable(run.runId))}${again}  ${printable(run.model)}`)
       lines.line(colors.dim(`root ${run.rootDir}`))
       lines.line(colors.dim(`log  ${run.logPath}`))
-      lines.line(colors.dim(`isolation: ${run.isolation}`))
+      lines.line(colors.dim(`isolation: ${isolationSentence(run.isolation)}`))
+      if (run.isolation.notEnforced.length > 0) {
+        const missing = run.isolation.notEnforced.map(({ what }) => what).join(', ')
+        lines.line(colors.yellow(`not enforced: ${missing} ("smithers doctor" says why)`))
+      }
     },
     said(text) {
       lines.line(`\n${printable(text.trim())}`)

@@ -1,0 +1,17 @@
+import { createSandbox } from '@smithers/sandbox'
+import type { IsolationReport } from '@smithers/sandbox'
+
+/** What the operating system enforces for the commands of an agent under a root. */
+export async function isolationFor(
+  rootDir: string,
+  allowNetwork: boolean,
+): Promise<IsolationReport> {
+  const sandbox = await createSandbox({
+    rootDir,
+    network: allowNetwork ? 'host' : 'none',
+    // The report is shown; it says the same.
+    warn() {},
+  })
+  sandbox.close()
+  return sandbox.report
+}

@@ -1,0 +1,27 @@
+import type { IsolationReport } from '@smithers/sandbox'
+import { plainTable, tableText } from './call-table.ts'
+import type { Colors } from './terminal.ts'
+
+/** How far each property holds. */
+export function isolationTable({ enforced, notEnforced }: IsolationReport, colors: Colors): string {
+  const table = plainTable(['property', 'state'], colors)
+  for (const [property, state] of Object.entries(enforced)) {
+    const missing = notEnforced.some(({ what }) => what === property)
+    table.push([property, missing ? colors.yellow(state) : colors.green(state)])
+  }
+  return tableText(table)
+}
+
+/** `bubblewrap (files enforced, network enforced, …)`. */
+export function isolationSentence({ backend, enforced }: IsolationReport): string {
+  const properties = Object.entries(enforced).map(([what, how]) => `${what} ${how}`)
+  return `${backend} (${properties.join(', ')})`
+}
+
+/** What is not enforced and why, a line each, then what to do about it, each advice once. */
+export function missingIsolation({ notEnforced }: IsolationReport): string[] {
+  return [
+    ...notEnforced.map(({ what, why }) => `${what}: ${why}`),
+    ...new Set(notEnforced.map(({ fix }) => fix)),
+  ]
+}

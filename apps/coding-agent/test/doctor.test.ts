@@ -1,0 +1,38 @@
+import { createSandbox } from '@smithers/sandbox'
+import { describe, expect, test } from 'vitest'
+import { runSmithers } from './fixtures/smithers-process.ts'
+import { temporaryFolder } from './fixtures/temporary-folder.ts'
+
+describe('smithers doctor', () => {
+  test('prints the report of a sandbox as a table', async () => {
+    const root = temporaryFolder()
+    const { report, close } = await sandboxOf(root)
+    const { exitCode, stdout } = await runSmithers(['doctor', '--root', root])
+    close()
+    const lines = stdout.split('\n').map((line) => line.split(/ {2,}/))
+    expect(lines[0]).toEqual([`isolation backend: ${report.backend}`])
+    expect(lines[1]).toEqual(['property', 'state'])
+    expect(lines.slice(2, 6)).toEqual(Object.entries(report.enforced))
+    for (const { what, why, fix } of report.notEnforced) {
+      expect(stdout).toContain(`${what}: ${why}\n`)
+      expect(stdout).toContain(`${fix}\n`)
+    }
+    expect(exitCode).toBe(report.backend === 'none' ? 1 : 0)
+  })
+
+  test('prints with --json the report as one document', async () => {
+    const root = temporaryFolder()
+    const { report, close } = await sandboxOf(root)
+    const { stdout } = await runSmithers(['doctor', '--root', root, '--json'])
+    close()
+    expect(stdout.trimEnd()).not.toContain('\n')
+    expect(JSON.parse(stdout)).toEqual(report)
+  })
+})
+
+async function sandboxOf(
+  rootDir: string,
+): Promise<Pick<Awaited<ReturnType<typeof createSandbox>>, 'report' | 'close'>> {
+  const sandbox = await createSandbox({ rootDir, warn() {} })
+  return { report: sandbox.report, close: () => sandbox.close() }
+}
