@@ -45,7 +45,7 @@ export function buildPlan(
         return planLoop(node.id, parent, scope)
       case 'parallel':
         return planGroup('parallel', node.children, parent, scope, node.maxConcurrency)
-      case 'sequence':
+      default:
         return planGroup('sequence', node.children, parent, scope)
     }
   }

@@ -112,7 +112,7 @@ export class Plan {
       case 'parallel':
         for (const child of node.children) if (this.#open(child)) node.finished += 1
         return this.#settle(node, node.finished === node.children.length)
-      case 'loop':
+      default:
         if (node.body !== null && this.#open(node.body)) this.#turnedLoops.push(node)
         return node.done
     }

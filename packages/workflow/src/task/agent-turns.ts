@@ -83,7 +83,7 @@ function turnsOf(
       second === undefined && first?.role === 'user' && typeof first.content === 'string'
     return run.with(() =>
       generate({
-        ...(isPrompt ? { prompt: first.content as string } : { messages: [...conversation] }),
+        ...(isPrompt ? { prompt: first.content } : { messages: [...conversation] }),
         ...bound,
         abortSignal,
       }),

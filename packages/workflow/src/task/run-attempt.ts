@@ -1,10 +1,10 @@
 import { createToolRun, SmithersError, type ToolRun } from '@smithers/tool-core'
-import type { TaskScope } from '../tree/components.ts'
+import type { TaskFunction, TaskScope } from '../tree/components.ts'
 import { plainJson } from '../plain-json.ts'
 import type { TaskEvent } from '../events.ts'
 import { fenceCalls } from './fence-calls.ts'
 import { markFatal } from './fatal-error.ts'
-import { runAgentTurns } from './agent-turns.ts'
+import { type AgentOutcome, runAgentTurns } from './agent-turns.ts'
 import { checkValue, outputInvalid } from './structured-output.ts'
 import type { ResolvedTask } from './resolved-task.ts'
 
@@ -71,44 +71,48 @@ async function performWith(
 ): Promise<AttemptResult> {
   const { nodeId, schema, work } = task
   scope.signal.throwIfAborted()
-  if (work.agent === null) {
-    const raw =
-      typeof work.content === 'function'
-        ? ((await run.with(() =>
-            (work.content as (scope: TaskScope) => unknown)(scope),
-          )) as unknown)
-        : work.content
-    const outputJson = plainJson(raw, `The output of task "${nodeId}"`, 'TASK_OUTPUT_INVALID')
-    if (schema === null) return { value: raw, outputJson, text: '', repairs: 0 }
-    const verdict = await checkValue(schema, raw)
-    if (!verdict.ok) throw outputInvalid(nodeId, verdict.problem, 0)
-    return { value: verdict.value, outputJson, text: '', repairs: 0 }
-  }
-  const made: unknown =
+  const content =
     typeof work.content === 'function'
-      ? await run.with(() => (work.content as (scope: TaskScope) => unknown)(scope))
+      ? await run.with(async () => (work.content as TaskFunction)(scope))
       : work.content
-  const { runId, iteration, attempt, signal } = scope
-  const outcome = await runAgentTurns(
-    {
-      agent: work.agent,
-      tools: work.tools,
-      messages: work.messages,
-      prompt: made === undefined ? null : promptText(made),
-      schema,
-      repairs: work.repairs,
-    },
-    run,
-    {
-      signal,
-      warning,
-      onRepair: (repair, problem) =>
-        emit({ runId, nodeId, iteration, attempt, type: 'repair', repair, problem }),
-    },
-  )
+  const outcome =
+    work.agent === null
+      ? await computed(nodeId, schema, content)
+      : await runAgentTurns(
+          {
+            agent: work.agent,
+            tools: work.tools,
+            messages: work.messages,
+            prompt: content === undefined ? null : promptText(content),
+            schema,
+            repairs: work.repairs,
+          },
+          run,
+          {
+            signal: scope.signal,
+            warning,
+            onRepair: (repair, problem) =>
+              emit({ ...placeOf(scope), type: 'repair', repair, problem }),
+          },
+        )
   const { value, raw, text, repairs } = outcome
   const outputJson = plainJson(raw, `The output of task "${nodeId}"`, 'TASK_OUTPUT_INVALID')
   return { value, outputJson, text, repairs }
+}
+
+async function computed(
+  nodeId: string,
+  schema: ResolvedTask['schema'],
+  raw: unknown,
+): Promise<AgentOutcome> {
+  if (schema === null) return { value: raw, raw, text: '', repairs: 0 }
+  const verdict = await checkValue(schema, raw)
+  if (!verdict.ok) throw outputInvalid(nodeId, verdict.problem, 0)
+  return { ...verdict, text: '', repairs: 0 }
+}
+
+function placeOf({ runId, nodeId, iteration, attempt }: TaskScope): Omit<TaskScope, 'signal'> {
+  return { runId, nodeId, iteration, attempt }
 }
 
 function promptText(prompt: unknown): string {

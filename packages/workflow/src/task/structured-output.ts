@@ -65,7 +65,7 @@ export function outputInvalid(nodeId: string, problem: string, repairs: number):
   )
 }
 
-function* candidatesOf(text: string, structured: unknown): Generator<unknown> {
+function* candidatesOf(text: string, structured: unknown): Generator {
   if (structured !== undefined && typeof structured !== 'string') yield structured
   const blocks = [...text.matchAll(/```(?:json)?\s*\n(.*?)```/gs)].map(([, block]) => block ?? '')
   const outermost = /[[{].*[\]}]/s.exec(text)?.[0]

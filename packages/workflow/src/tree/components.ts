@@ -90,7 +90,7 @@ export interface LoopProps {
   /** Tells the loop from others when the tree changes. @default its place in the tree */
   readonly id?: string
   /** Read each time the children have finished; true ends the loop. The children run at least once. */
-  readonly until: boolean
+  readonly until: boolean | null | undefined
   /** @default 10 */
   readonly maxIterations?: number
   /** What happens when `until` is still false after the last iteration. @default 'continue' */

@@ -9,7 +9,9 @@ import type { TaskNode } from './tree-node.ts'
 export function readTask(props: TaskProps, outputs: OutputsByName): TaskNode {
   const { id, agent, children } = props
   if (typeof id !== 'string' || id === '') {
-    throw invalidWorkflow(`<Task id> must be a non-empty string, got ${String(id)}.`)
+    throw invalidWorkflow(
+      `<Task id> must be a non-empty string, got ${JSON.stringify(id) ?? 'nothing'}.`,
+    )
   }
   if (agent !== undefined && typeof agent?.generate !== 'function') {
     throw invalidWorkflow(
@@ -70,13 +72,13 @@ function outputOf(
   outputs: OutputsByName,
 ): OutputReference | null {
   if (output === undefined) return null
-  const name = isOutputReference(output) ? output.name : output
+  const outputName = isOutputReference(output) ? output.name : output
   // Looked up even when a reference is given: a resume finds the schema of a recorded output by its name.
-  const found = outputs.get(name)
+  const found = outputs.get(outputName)
   if (found !== undefined) return found
   const known = [...outputs.keys()].map((name) => `"${name}"`).join(', ') || 'none'
   throw invalidWorkflow(
-    `<Task id="${id}" output> is ${JSON.stringify(name)}, which createSmithers does not declare. Declared: ${known}.`,
+    `<Task id="${id}" output> is ${JSON.stringify(outputName)}, which createSmithers does not declare. Declared: ${known}.`,
     { id },
   )
 }

@@ -23,7 +23,9 @@ export function readTree(rendered: WorkflowNode, outputs: OutputsByName): Workfl
   }
   const { name, children } = root.props as unknown as WorkflowProps
   if (typeof name !== 'string' || name === '') {
-    throw invalidWorkflow(`<Workflow name> must be a non-empty string, got ${String(name)}.`)
+    throw invalidWorkflow(
+      `<Workflow name> must be a non-empty string, got ${JSON.stringify(name) ?? 'nothing'}.`,
+    )
   }
   const reader = new TreeReader(outputs)
   const nodes = reader.read(children, 'loop')
@@ -105,7 +107,7 @@ class TreeReader {
       kind: 'loop',
       id,
       // A condition such as `ctx.outputs.check?.passed` is undefined before its task has run.
-      until: Boolean(until),
+      until: until === true,
       maxIterations,
       onMaxIterations,
       body: { kind: 'sequence', children: body },

@@ -1,0 +1,29 @@
+// The names that the documented programs import from one package; each is another package's.
+export {
+  createToolContext,
+  defineTool,
+  type DefinedTool,
+  getDefinedToolMetadata,
+  getToolContext,
+  isSmithersError,
+  runWithToolContext,
+  SmithersError,
+  type ToolContext,
+  toolset,
+} from '@smithers/tool-core'
+export {
+  createMemoryRunStore,
+  createSmithers,
+  Loop,
+  Parallel,
+  runTask,
+  type RunTaskOptions,
+  runWorkflow,
+  type RunWorkflowOptions,
+  Sequence,
+  Task,
+  Workflow,
+  type WorkflowEvent,
+  type WorkflowResult,
+} from '@smithers/workflow'
+export { bash, createBuiltinTools, edit, grep, read, tools, write } from '@smithers/builtin-tools'
