@@ -94,11 +94,13 @@ export function bindText(text: string | null): SqlValue {
   return text === null || toUSVString(text) === text ? text : Buffer.from(text, 'utf16le')
 }
 
+const fields = Object.entries(columnOf)
+
 /** A row of the table as the log's callers see it. */
 export function rowFromColumns(columns: unknown): ToolCallRow {
   const record = columns as Readonly<Record<string, SqlValue>>
   const row: Record<string, unknown> = {}
-  for (const [field, column] of Object.entries(columnOf)) {
+  for (const [field, column] of fields) {
     const value = record[column]
     row[field] = value instanceof Uint8Array ? Buffer.from(value).toString('utf16le') : value
   }

@@ -161,19 +161,23 @@ function insertRow(
     } catch (error) {
       const violated = violatedUniqueness(error)
       if (violated === 'position') return { ok: false, reason: 'seq-taken' }
-      if (violated === 'call-token') {
-        throw new SmithersError(
-          'INVALID_INPUT',
-          `callToken ${JSON.stringify(row.callToken)} is already in the log. Give every call its own token.`,
-          { cause: error },
-        )
-      }
+      if (violated === 'call-token') throw tokenTaken(row)
       if (violated !== 'claim') throw error
       const existing = holderOf(connection, row.idempotencyKey, claim)
+      // SQLite names one of the conflicts; a call that is in the log conflicts with itself in all of them.
+      if (existing?.callToken === row.callToken) throw tokenTaken(row)
       // It may have finished since: then the key is free and the next insert succeeds.
       if (existing !== undefined) return { ok: false, reason: 'claimed', existing }
     }
   }
+}
+
+function tokenTaken({ callToken }: StartRow): SmithersError {
+  return new SmithersError(
+    'INVALID_INPUT',
+    `callToken ${JSON.stringify(callToken)} is already in the log. Give every call its own token.`,
+    { effect: 'none' },
+  )
 }
 
 function holderOf(

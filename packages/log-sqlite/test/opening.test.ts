@@ -63,7 +63,7 @@ describe('createSqliteLog', () => {
 
   it('refuses a folder and a FIFO without waiting for somebody to write into it', () => {
     const fifo = join(folder, 'fifo')
-    execFileSync('mkfifo', [fifo])
+    execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', fifo])
     for (const path of [folder, fifo]) {
       expect(failureOf({ path })).toMatchObject({
         code: 'TOOL_LOG_UNAVAILABLE',

@@ -1,3 +1,5 @@
+import { createMemoryApprovals } from './memory-approvals.ts'
+import { createMemoryRunState } from './memory-run-state.ts'
 import { SmithersError } from '../smithers-error.ts'
 import { selectRows } from './listing.ts'
 import { MemoryRows, positionOf } from './memory-rows.ts'
@@ -68,7 +70,9 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
 
   return {
     name: 'memory',
-    capabilities: { durable: false, multiProcess: false, claims: true },
+    capabilities: { durable: false, multiProcess: false, claims: true, approvals: true, state: true },
+    approvals: createMemoryApprovals(assertOpen),
+    state: createMemoryRunState(assertOpen),
 
     start(row, { claim }) {
       assertOpen()

@@ -1,4 +1,6 @@
 import type { CallEffect } from '../smithers-error.ts'
+import type { ApprovalStore } from './approval-store.ts'
+import type { RunStateStore } from './run-state-store.ts'
 import type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './tool-call-row.ts'
 
 /** A value, or a promise of it: an adapter that can answer at once does, and the call waits for no microtask. */
@@ -34,6 +36,8 @@ export interface FinishPatch {
   readonly finishedAtMs: number
   /** `callToken` of the row whose output was returned instead of running the tool. */
   readonly replayOf?: string | null
+  /** The output is that of an equal call of the same run, which the tool's cache held. @default false */
+  readonly fromCache?: boolean
 }
 
 /** Where the next page of a listing begins: the last row of the page before. */
@@ -92,6 +96,10 @@ export interface ToolCallLogCapabilities {
   readonly multiProcess: boolean
   /** `start` honours `claim`. */
   readonly claims: boolean
+  /** The log has `approvals`. @default false */
+  readonly approvals?: boolean
+  /** The log has `state`. @default false */
+  readonly state?: boolean
 }
 
 /**
@@ -101,6 +109,10 @@ export interface ToolCallLogCapabilities {
 export interface ToolCallLog {
   readonly name: string
   readonly capabilities: ToolCallLogCapabilities
+  /** Questions to whoever approves calls. A tool that needs approval cannot run with a log that lacks them. */
+  readonly approvals?: ApprovalStore
+  /** Small values of runs, such as the plan of an agent. */
+  readonly state?: RunStateStore
   /**
    * Stores a `'started'` row and, when asked, claims its key in the same transaction. A key that is in flight under
    * either kind of claim is `'claimed'`, also for an orphan: only `finish` and `recover` end a claim, so that nobody

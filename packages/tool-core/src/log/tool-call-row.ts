@@ -54,6 +54,8 @@ export interface ToolCallRow {
   readonly claim: ToolCallClaim | null
   /** `callToken` of the earlier row whose output this call returned. */
   readonly replayOf: string | null
+  /** The output was that of an equal call, which the tool's cache held. Older logs lack the field. */
+  readonly fromCache?: boolean
   readonly traceId: string | null
   readonly spanId: string | null
 }
