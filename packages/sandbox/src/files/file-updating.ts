@@ -44,22 +44,23 @@ export function updateContent(
   })
 }
 
-/** The file with its lock taken. While waiting nothing is held, so afterwards the path is walked again. */
-async function lockedPlace(
-  guard: FileGuard,
-  path: string,
-): Promise<{ place: Place; release: Release }> {
-  const walk = () => guard.run(path, () => guard.walk(path, { lastLink: 'follow', hold: 'entry' }))
+interface LockedPlace {
+  readonly place: Place
+  readonly release: Release
+}
+
+/**
+ * The file with its lock taken. Looking at the file and taking a free lock are one synchronous step, so that no write of
+ * this process can come between them. While waiting nothing is held, so afterwards the path is walked again.
+ */
+async function lockedPlace(guard: FileGuard, path: string): Promise<LockedPlace> {
   for (;;) {
-    const first = await walk()
-    const key = guard.lockKey(first)
-    const taken = takeFileLock(key)
-    if (!(taken instanceof Promise)) return { place: first, release: taken }
-    first.close()
-    const release = await taken
+    const first = await guard.run(path, () => tryLock(guard, path))
+    if ('place' in first) return first
+    const release = await first.taken
     try {
-      const place = await walk()
-      if (guard.lockKey(place) === key) return { place, release }
+      const place = await guard.run(path, () => walkToFile(guard, path))
+      if (guard.lockKey(place) === first.key) return { place, release }
       place.close()
     } catch (error) {
       release()
@@ -67,6 +68,22 @@ async function lockedPlace(
     }
     release()
   }
+}
+
+function tryLock(
+  guard: FileGuard,
+  path: string,
+): LockedPlace | { readonly key: string; readonly taken: Promise<Release> } {
+  const place = walkToFile(guard, path)
+  const key = guard.lockKey(place)
+  const taken = takeFileLock(key)
+  if (!(taken instanceof Promise)) return { place, release: taken }
+  place.close()
+  return { key, taken }
+}
+
+function walkToFile(guard: FileGuard, path: string): Place {
+  return guard.walk(path, { lastLink: 'follow', hold: 'entry' })
 }
 
 function updatePlace(guard: FileGuard, place: Place, request: UpdateRequest): void | Promise<void> {
