@@ -93,7 +93,7 @@ describeConfined('a protected name', (confinement) => {
       const root = layOut(confinement)
       const before = current(root)
       await confinement.runFreely(root, ['sh', '-c', attacks[name] ?? ''], { policy })
-      expect(current(root), name).not.toEqual(before)
+      expect([name, current(root)]).not.toEqual([name, before])
     }
   })
 

@@ -10,7 +10,6 @@ const secret = `secret-${process.pid}-${Math.random()}`
 describeConfined('a secret outside the root', (confinement) => {
   let project: string
   let root: string
-  const planted: string[] = []
   const places: Record<string, string> = {}
 
   beforeAll(() => {
@@ -19,22 +18,20 @@ describeConfined('a secret outside the root', (confinement) => {
     root = join(project, 'root')
     mkdirSync(root, { mode: 0o777 })
     chmodSync(root, 0o777)
-    const plant = (name: string, path: string): void => {
+    places['a file beside the root'] = join(project, 'beside.txt')
+    places["a sibling project's file"] = join(project, 'sibling/.env')
+    places["a file in the user's home"] = join(confinement.home, `.smithers-test-${process.pid}`)
+    for (const path of Object.values(places)) {
       mkdirSync(dirname(path), { recursive: true })
       writeFileSync(path, secret)
       // Readable by every user: what keeps it from a command can only be isolation.
       chmodSync(path, 0o644)
-      places[name] = path
-      planted.push(path)
     }
-    plant('a file beside the root', join(project, 'beside.txt'))
-    plant("a sibling project's file", join(project, 'sibling/.env'))
-    plant("a file in the user's home", join(confinement.home, `.smithers-test-${process.pid}`))
     symlinkSync(join(project, 'beside.txt'), join(root, 'link-out'))
     symlinkSync(project, join(root, 'directory-out'))
   })
   afterAll(() => {
-    for (const path of planted) rmSync(path, { force: true })
+    for (const path of Object.values(places)) rmSync(path, { force: true })
   })
 
   const readers: Readonly<Record<string, (path: string) => readonly [string, ...string[]]>> = {
@@ -61,7 +58,7 @@ describeConfined('a secret outside the root', (confinement) => {
   test.each(Object.entries(readers))('is not read by %s', async (_, reader) => {
     for (const [name, path] of Object.entries(places)) {
       const { stdout, stderr } = await confinement.run(root, reader(path))
-      expect(stdout + stderr, name).not.toContain(secret)
+      expect(`${name}: ${stdout}${stderr}`).not.toContain(secret)
     }
   })
 
@@ -69,7 +66,7 @@ describeConfined('a secret outside the root', (confinement) => {
     for (const reader of ['cat', 'python', 'a link in the root', 'a directory link in the root']) {
       const path = places['a file beside the root'] ?? ''
       const { stdout } = await confinement.runFreely(root, readers[reader]?.(path) ?? ['false'])
-      expect(stdout, reader).toContain(secret)
+      expect(`${reader}: ${stdout}`).toContain(secret)
     }
   })
 
