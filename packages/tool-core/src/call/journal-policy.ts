@@ -1,3 +1,4 @@
+import type { OnApproval } from '../gates/on-approval.ts'
 import { SmithersError } from '../smithers-error.ts'
 import { compileRedaction, type Redaction, type RedactionOptions } from './redaction.ts'
 
@@ -38,6 +39,8 @@ export interface JournalOptions {
   readonly abortSignal?: AbortSignal | undefined
   /** Called when the log failed and the call went on without it. */
   readonly onLogError?: ((error: unknown) => void) | undefined
+  /** Answers calls that need approval at once, while the run goes on. @default they wait, and the run pauses */
+  readonly onApproval?: OnApproval | undefined
 }
 
 /** {@link JournalOptions}, complete. */
@@ -53,6 +56,7 @@ export interface JournalPolicy {
   readonly leaseMs: number
   readonly abortSignal: AbortSignal | undefined
   readonly onLogError: (error: unknown) => void
+  readonly onApproval: OnApproval | undefined
   /** An engine supplied a snapshot, so there is something to call. */
   readonly snapshots: boolean
   /** The run's id was made for it, so that the log cannot hold earlier calls. */
@@ -80,6 +84,7 @@ export function resolveJournalPolicy(
     leaseMs: positive('leaseMs', options.leaseMs) ?? 60_000,
     abortSignal: options.abortSignal,
     onLogError: options.onLogError ?? ignore,
+    onApproval: options.onApproval,
     ...facts,
   })
 }

@@ -48,6 +48,8 @@ export class ToolCall {
   #drifted: KnownCall | undefined
   #continued = false
   #raced = false
+  /** A success is to be repeated, because its output was not recorded whole. */
+  #repeats = false
 
   /** Takes the call's place in its task. Nothing is awaited before, so places are in the order of calls. */
   constructor(definition: ToolDefinition, given: ToolCallOptions | undefined) {
@@ -189,7 +191,8 @@ export class ToolCall {
     // Reads never block each other, and calls that share the key of a task are no repetitions of each other.
     if (!this.#definition.metadata.sideEffect || this.#identity?.taskScoped === true) return null
     const once = this.#continued || this.#onRetry === 'reuse' || this.#onRetry === 'block'
-    return once && !this.#journal.allowed.has(this.#key) ? 'once' : 'inflight'
+    const repeats = this.#repeats || this.#journal.allowed.has(this.#key)
+    return once && !repeats ? 'once' : 'inflight'
   }
 
   async #contend(existing: ToolCallRow): Promise<BegunCall> {
@@ -247,8 +250,12 @@ export class ToolCall {
       const recorded = this.#definition.logOutput === undefined && isExactRecord(outputJson)
       if (!recorded) {
         // What a retry may repeat with its key, a call that is the same one may not.
-        const repeatable = !this.#continued && !this.#raced
-        return repeatable ? this.#start(() => this.#running()) : this.#block(prior)
+        if (this.#continued || this.#raced) return this.#block(prior)
+        this.#definition.warn(
+          `Tool "${prior.toolName}" runs again with the key ${this.#key}: the output of the earlier call was not recorded whole, so it cannot be returned.`,
+        )
+        this.#repeats = true
+        return this.#start(() => this.#running())
       }
       const output = readRecordedJson(outputJson)
       const replay = {
