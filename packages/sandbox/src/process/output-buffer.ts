@@ -305,7 +305,7 @@ function fit(
   const room = maxBytes - Buffer.byteLength(marker(total + size))
   // A budget too small for a marker holds the beginning only.
   if (room < 0) {
-    const text = cutEnd(head + tail, maxBytes)
+    const text = cutEnd(kept === total ? head + tail : head, maxBytes)
     return { text, omittedBytes: Math.max(total - printedBytes(text), 1) }
   }
   const tailBudget = Math.max(room - Buffer.byteLength(head), Math.floor(room / 2))
