@@ -1,0 +1,113 @@
+// What the scheduler costs a task: tasks that do nothing, in a tree of N, with the store in memory and in SQLite.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSqliteLog } from '@smithers/log-sqlite'
+import {
+  createMemoryRunStore,
+  createSmithers,
+  Loop,
+  Parallel,
+  runWorkflow,
+  type WorkflowDefinition,
+} from '@smithers/workflow'
+import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
+import { createMemoryLog } from '@smithers/tool-core/memory-log'
+import { z } from 'zod'
+
+const { Workflow, Task, smithers, outputs } = createSmithers({ n: z.object({ n: z.number() }) })
+
+const task = (n: number, prefix = 'task'): ReturnType<typeof Task> =>
+  Task({ id: `${prefix}-${n}`, output: outputs.n, children: { n } })
+
+const shapes = {
+  // One after another; nobody reads an output, so the tree is rendered once.
+  sequence: (count: number) =>
+    smithers(() =>
+      Workflow({ name: 'sequence', children: Array.from({ length: count }, (_, n) => task(n)) }),
+    ),
+  parallel: (count: number) =>
+    smithers(() =>
+      Workflow({
+        name: 'parallel',
+        children: Parallel({ children: Array.from({ length: count }, (_, n) => task(n)) }),
+      }),
+    ),
+  // One task, count times; rendered twice an iteration.
+  loop: (count: number) =>
+    smithers((ctx) =>
+      Workflow({
+        name: 'loop',
+        children: Loop({
+          until: ctx.outputs.n?.n === count - 1,
+          maxIterations: count,
+          children: Task({ id: 'task', output: outputs.n, children: { n: ctx.iteration } }),
+        }),
+      }),
+    ),
+  // The worst case: each task reads the one before in the tree, so all of it is rendered again after each.
+  chained: (count: number) =>
+    smithers((ctx) =>
+      Workflow({
+        name: 'chained',
+        children: Array.from({ length: count }, (_, n) => {
+          const before = ctx.output(outputs.n, { id: `task-${n - 1}` })
+          return Task({
+            id: `task-${n}`,
+            output: outputs.n,
+            children: { n: (before?.n ?? -1) + 1 },
+          })
+        }),
+      }),
+    ),
+}
+
+const counts = [125, 500, 2000]
+const repetitions = 3
+const directory = mkdtempSync(join(tmpdir(), 'smithers-bench-'))
+const rows: Record<string, string>[] = []
+for (const storage of ['memory', 'sqlite'] as const) {
+  for (const [shape, workflowOf] of Object.entries(shapes)) {
+    await timePerTask(workflowOf(50), storage, 50)
+    const perTask: number[] = []
+    for (const count of counts) perTask.push(await timePerTask(workflowOf(count), storage, count))
+    const [smallest = 0] = perTask
+    rows.push({
+      store: storage,
+      shape,
+      ...Object.fromEntries(
+        counts.map((count, i) => [`${count} tasks`, `${micro(perTask[i])} µs`]),
+      ),
+      '2000 : 125': `× ${((perTask.at(-1) ?? 0) / smallest).toFixed(2)}`,
+    })
+  }
+}
+rmSync(directory, { recursive: true })
+console.log('Per task, the best of three runs:')
+console.table(rows)
+
+/** Milliseconds a task, the best of a few runs. */
+async function timePerTask(
+  workflow: WorkflowDefinition,
+  storage: 'memory' | 'sqlite',
+  count: number,
+): Promise<number> {
+  let best = Number.POSITIVE_INFINITY
+  for (let repetition = 0; repetition < repetitions; repetition += 1) {
+    const path = join(directory, `${storage}-${count}-${repetition}-${Math.random()}.db`)
+    const sqlite = storage === 'sqlite'
+    const log = sqlite ? createSqliteLog({ path }) : createMemoryLog()
+    const store = sqlite ? createSqliteRunStore({ path }) : createMemoryRunStore()
+    const startedAt = performance.now()
+    const { tasks } = await runWorkflow(workflow, { log, store, runId: 'run' })
+    best = Math.min(best, (performance.now() - startedAt) / count)
+    if (tasks.length !== count) throw new Error(`${tasks.length} tasks of ${count} ran.`)
+    await store.close()
+    await log.close()
+  }
+  return best
+}
+
+function micro(milliseconds = 0): string {
+  return (milliseconds * 1000).toFixed(0)
+}
