@@ -117,18 +117,11 @@ function directoryMounts(request: WrapRequest, facts: BubblewrapFacts): string[]
     (path) =>
       !isWithin(path, rootDir) && !facts.system.visible.some((place) => isWithin(path, place)),
   )
-  const bytes = String(policy.limits.temporaryMb * 1024 * 1024)
   const hidden = privateDirectories(env).filter(
     (path) => !isWithin(path, rootDir) && !readable.includes(path) && !reserved(path, facts),
   )
   const mounts: (readonly [path: string, options: readonly string[]])[] = [
-    ...hidden.map(
-      (path) =>
-        [
-          path,
-          ['--perms', path === '/tmp' ? '1777' : '0700', '--size', bytes, '--tmpfs', path],
-        ] as const,
-    ),
+    ...hidden.map((path) => [path, emptyDirectory(path, hidden, policy)] as const),
     ...readable.map((path) => [path, ['--ro-bind-try', path, path]] as const),
     [rootDir, ['--bind', rootDir, rootDir]],
   ]
@@ -136,13 +129,20 @@ function directoryMounts(request: WrapRequest, facts: BubblewrapFacts): string[]
 }
 
 function privateDirectories(env: Readonly<Record<string, string>>): string[] {
-  const wanted = ['/tmp', env['HOME'], env['TMPDIR']].filter(
-    (path) => path?.startsWith('/') === true,
-  )
-  const directories = [...new Set((wanted as string[]).map(withoutTrailingSlash))]
-  return directories.filter(
-    (path) => !directories.some((other) => other !== path && isWithin(path, other)),
-  )
+  const wanted = ['/tmp', env['HOME'] ?? '/tmp', env['TMPDIR'] ?? '/tmp']
+  return [...new Set(wanted.filter((path) => path.startsWith('/')).map(withoutTrailingSlash))]
+}
+
+function emptyDirectory(
+  path: string,
+  all: readonly string[],
+  { limits }: WrapRequest['policy'],
+): string[] {
+  const permissions = ['--perms', path === '/tmp' ? '1777' : '0700']
+  // A home below /tmp is a directory of that file system already.
+  const nested = all.some((other) => other !== path && isWithin(path, other))
+  const size = String(limits.temporaryMb * 1024 * 1024)
+  return [...permissions, ...(nested ? ['--dir', path] : ['--size', size, '--tmpfs', path])]
 }
 
 /** A HOME of `/` or `/usr` must not hide the system. */

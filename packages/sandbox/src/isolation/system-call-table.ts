@@ -11,17 +11,24 @@ export const auditArchitecture: Readonly<Record<FilterArchitecture, number>> = {
 export type SystemCallNumbers = readonly [x64: number, arm64: number | null]
 
 /** Calls that the filter decides by their arguments. */
-export const inspectedSystemCalls = {
+export const inspectedSystemCalls: Readonly<
+  Record<
+    'clone' | 'clone3' | 'unshare' | 'socket' | 'socketpair' | 'ioctl',
+    readonly [x64: number, arm64: number]
+  >
+> = {
   clone: [56, 220],
   clone3: [435, 435],
   unshare: [272, 97],
   socket: [41, 198],
   socketpair: [53, 199],
   ioctl: [16, 29],
-} as const satisfies Readonly<Record<string, SystemCallNumbers>>
+}
 
 /** Calls that the filter always refuses with EPERM, by the reason. */
-export const refusedSystemCalls = {
+export const refusedSystemCalls: Readonly<
+  Record<string, Readonly<Record<string, SystemCallNumbers>>>
+> = {
   /** Reading or steering another process: a helper of the sandbox, or a sibling with other rights. */
   'other processes': {
     ptrace: [101, 117],
@@ -82,4 +89,4 @@ export const refusedSystemCalls = {
     swapon: [167, 224],
     syslog: [103, 116],
   },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, SystemCallNumbers>>>>
+}

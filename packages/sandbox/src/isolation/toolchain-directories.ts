@@ -20,7 +20,7 @@ export interface ToolchainSearch {
  * So known version managers give the directory that holds their programs, and any other `bin` gives itself and those
  * neighbours that are part of an installation by convention (`lib`, `include`, `share`, …).
  *
- * Guarantees: never the home directory, `/`, or a directory that contains one of them.
+ * Guarantees: never the home directory, a directory that contains it, `/`, or a directory in `/`.
  * Does not protect against: a secret that lies inside an installation on PATH, or in a directory that is on PATH.
  */
 export function toolchainDirectories(search: ToolchainSearch): string[] {
@@ -30,9 +30,9 @@ export function toolchainDirectories(search: ToolchainSearch): string[] {
     const directory = entry.length > 1 ? entry.replace(/\/+$/, '') : entry
     if (!isReadableDirectory(directory)) continue
     for (const needed of neededBy(directory)) {
-      const allowed =
-        !isWithin(search.home, needed) && needed !== '/' && isReadableDirectory(needed)
-      if (allowed && !search.visible.some((place) => isWithin(needed, place))) found.add(needed)
+      const shown = search.visible.some((place) => isWithin(needed, place))
+      const holdsOthers = isWithin(search.home, needed) || isTopLevel(needed)
+      if (!shown && !holdsOthers && isReadableDirectory(needed)) found.add(needed)
     }
   }
   const directories = [...found]
@@ -102,6 +102,11 @@ function isGoInstallation(parent: string): boolean {
   return (
     isReadableDirectory(join(parent, 'src/runtime')) && isReadableDirectory(join(parent, 'pkg'))
   )
+}
+
+/** `/home`, `/opt`, `/`: on nobody's PATH for its programs. */
+function isTopLevel(path: string): boolean {
+  return path.lastIndexOf('/') === 0
 }
 
 function isReadableDirectory(path: string): boolean {
