@@ -28,6 +28,7 @@ export const columnOf = {
   leaseExpiresAtMs: 'lease_expires_at_ms',
   claim: 'claim',
   replayOf: 'replay_of',
+  fromCache: 'from_cache',
   traceId: 'trace_id',
   spanId: 'span_id',
 } as const satisfies Record<keyof ToolCallRow, string>
@@ -36,8 +37,8 @@ export const selectedColumns: string = Object.values(columnOf).join(', ')
 
 /** What `start` inserts, in the order of {@link startValues}; the other columns are null until the call finishes. */
 export const insertSql: string = (() => {
-  const { outputJson, finishedAtMs, errorJson, effect, ...inserted } = columnOf
-  void [outputJson, finishedAtMs, errorJson, effect]
+  const { outputJson, finishedAtMs, errorJson, effect, fromCache, ...inserted } = columnOf
+  void [outputJson, finishedAtMs, errorJson, effect, fromCache]
   const columns = Object.values(inserted)
   return `INSERT INTO _smithers_tool_calls (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 })()
@@ -71,7 +72,8 @@ export function startValues(row: StartRow, claim: ToolCallClaim | null): SqlValu
 
 /** Takes {@link finishValues}. A finished row is never finished again: that is the fence. */
 export const finishSql = `UPDATE _smithers_tool_calls
-  SET status = ?, output_json = ?, error_json = ?, effect = ?, finished_at_ms = ?, replay_of = coalesce(?, replay_of)
+  SET status = ?, output_json = ?, error_json = ?, effect = ?, finished_at_ms = ?, replay_of = coalesce(?, replay_of),
+    from_cache = ?
   WHERE call_token = ? AND finished_at_ms IS NULL`
 
 export function finishValues(callToken: string, patch: FinishPatch): SqlValue[] {
@@ -82,6 +84,7 @@ export function finishValues(callToken: string, patch: FinishPatch): SqlValue[] 
     patch.effect,
     patch.finishedAtMs,
     bindText(patch.replayOf ?? null),
+    patch.fromCache === true ? 1 : 0,
     bindText(callToken),
   ]
 }
@@ -106,5 +109,7 @@ export function rowFromColumns(columns: unknown): ToolCallRow {
   }
   row['sideEffect'] = row['sideEffect'] === 1
   row['idempotent'] = row['idempotent'] === 1
+  if (row['fromCache'] === 1) row['fromCache'] = true
+  else delete row['fromCache']
   return row as unknown as ToolCallRow
 }

@@ -1,9 +1,11 @@
+import { createApprovalTable } from './approvals.ts'
+import { createRunStateTable } from './run-state.ts'
 import { inWriteTransaction, queryValue } from './sqlite-database.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { unavailable } from './sqlite-failure.ts'
 
 /** The version of the table's shape that this code writes. */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /**
  * Brings the table to this version and says whether the log may be written. A file that a newer version has shaped is
@@ -21,6 +23,8 @@ export function prepareSchema(database: SqliteDatabase): 'writable' | 'newer' {
     database.exec(createTables)
     addMissingColumns(database)
     database.exec(createIndexes)
+    database.exec(createApprovalTable)
+    database.exec(createRunStateTable)
     database.exec(
       `INSERT INTO _smithers_tool_log_meta (key, value) VALUES ('schema_version', '${schemaVersion}')
        ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
@@ -93,6 +97,7 @@ const addedColumns = {
   lease_expires_at_ms: 'INTEGER',
   claim: 'TEXT',
   replay_of: 'TEXT',
+  from_cache: 'INTEGER NOT NULL DEFAULT 0',
   trace_id: 'TEXT',
   span_id: 'TEXT',
 }

@@ -6,12 +6,14 @@ import type {
   ToolCallLog,
   ToolCallRow,
 } from '@smithers/tool-core/log'
+import { approvalsOn } from './approvals.ts'
 import { listQuery } from './list-query.ts'
 import { createLogConnection } from './log-connection.ts'
 import type { LogConnection } from './log-connection.ts'
 import { cannotOpen, isDatabaseOnDisk, openDatabaseFile } from './open-database.ts'
 import { pruneInBatches } from './prune.ts'
 import { recoverOrphans } from './recover.ts'
+import { runStateOn } from './run-state.ts'
 import {
   bindText,
   finishSql,
@@ -109,7 +111,15 @@ function resolveSettings(options: SqliteLogOptions): Required<SqliteLogSettings>
 function logOn(connection: LogConnection, onDisk: boolean): ToolCallLog {
   return {
     name: 'sqlite',
-    capabilities: { durable: onDisk, multiProcess: onDisk, claims: true },
+    capabilities: {
+      durable: onDisk,
+      multiProcess: onDisk,
+      claims: true,
+      approvals: true,
+      state: true,
+    },
+    approvals: approvalsOn(connection),
+    state: runStateOn(connection),
 
     start(row, { durability, claim }) {
       return connection.write('record the start of a call', () => {

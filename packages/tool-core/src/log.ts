@@ -12,6 +12,14 @@ export type {
   ToolCallLogCapabilities,
   ToolCallQuery,
 } from './log/tool-call-log.ts'
+export type {
+  ApprovalPatch,
+  ApprovalQuery,
+  ApprovalRow,
+  ApprovalStatus,
+  ApprovalStore,
+} from './log/approval-store.ts'
+export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
 export type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './log/tool-call-row.ts'
 export { defaultListLimit, equalFields, isTaskListing, selectRows } from './log/listing.ts'
 export { isOrphan, outcomeUnknown } from './log/orphan.ts'

@@ -70,7 +70,13 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
 
   return {
     name: 'memory',
-    capabilities: { durable: false, multiProcess: false, claims: true, approvals: true, state: true },
+    capabilities: {
+      durable: false,
+      multiProcess: false,
+      claims: true,
+      approvals: true,
+      state: true,
+    },
     approvals: createMemoryApprovals(assertOpen),
     state: createMemoryRunState(assertOpen),
 

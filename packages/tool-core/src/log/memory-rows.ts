@@ -36,6 +36,7 @@ export class MemoryRows {
     const { status, outputJson, errorJson, effect, finishedAtMs, replayOf } = patch
     Object.assign(row, { status, outputJson, errorJson, effect, finishedAtMs })
     if (replayOf !== undefined) row.replayOf = replayOf
+    if (patch.fromCache === true) row.fromCache = true
     return true
   }
 

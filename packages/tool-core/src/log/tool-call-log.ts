@@ -9,7 +9,7 @@ export type MaybePromise<T> = T | PromiseLike<T>
 /** What is known of a call before it runs. */
 export type StartRow = Omit<
   ToolCallRow,
-  'outputJson' | 'finishedAtMs' | 'status' | 'errorJson' | 'effect' | 'claim'
+  'outputJson' | 'finishedAtMs' | 'status' | 'errorJson' | 'effect' | 'claim' | 'fromCache'
 >
 
 export interface StartOptions {

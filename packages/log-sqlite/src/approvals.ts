@@ -1,0 +1,136 @@
+import type { ApprovalPatch, ApprovalRow, ApprovalStore } from '@smithers/tool-core/log'
+import type { LogConnection } from './log-connection.ts'
+import { bindText } from './rows.ts'
+import type { SqlValue } from './sqlite-database.ts'
+
+/** The column of every field, in the order of the table. */
+const columnOf = {
+  id: 'id',
+  runId: 'run_id',
+  nodeId: 'node_id',
+  iteration: 'iteration',
+  attempt: 'attempt',
+  toolName: 'tool_name',
+  toolCallId: 'tool_call_id',
+  callKey: 'call_key',
+  idempotencyKey: 'idempotency_key',
+  inputJson: 'input_json',
+  inputSchemaJson: 'input_schema_json',
+  prompt: 'prompt',
+  defaultsJson: 'defaults_json',
+  status: 'status',
+  requestedAtMs: 'requested_at_ms',
+  expiresAtMs: 'expires_at_ms',
+  decidedAtMs: 'decided_at_ms',
+  decidedBy: 'decided_by',
+  comment: 'comment',
+  approvedArgsJson: 'approved_args_json',
+  usedBy: 'used_by',
+  usedByOwner: 'used_by_owner',
+  usedAtMs: 'used_at_ms',
+} as const satisfies Record<keyof ApprovalRow, string>
+
+/** One question of a run stands for a call at a time: the partial index says so, whoever asks at once. */
+export const createApprovalTable = `
+  CREATE TABLE IF NOT EXISTS _smithers_tool_approvals (
+    id TEXT PRIMARY KEY,
+    run_id TEXT NOT NULL,
+    node_id TEXT NOT NULL,
+    iteration INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    tool_name TEXT NOT NULL,
+    tool_call_id TEXT NOT NULL,
+    call_key TEXT NOT NULL,
+    idempotency_key TEXT,
+    input_json TEXT,
+    input_schema_json TEXT,
+    prompt TEXT,
+    defaults_json TEXT,
+    status TEXT NOT NULL,
+    requested_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER,
+    decided_at_ms INTEGER,
+    decided_by TEXT,
+    comment TEXT,
+    approved_args_json TEXT,
+    used_by TEXT,
+    used_by_owner TEXT,
+    used_at_ms INTEGER
+  );
+  CREATE UNIQUE INDEX IF NOT EXISTS _smithers_tool_approvals_open ON _smithers_tool_approvals (run_id, call_key)
+    WHERE status <> 'executed';
+  CREATE INDEX IF NOT EXISTS _smithers_tool_approvals_call ON _smithers_tool_approvals (tool_call_id);
+  CREATE INDEX IF NOT EXISTS _smithers_tool_approvals_status ON _smithers_tool_approvals (status);
+`
+
+/** Keeps approvals in the file of the log. */
+export function approvalsOn(connection: LogConnection): ApprovalStore {
+  return {
+    request: (row) =>
+      connection.write('record a question for approval', () => {
+        // Synced: a question that somebody has read must be there when the answer comes.
+        connection.synced(() => connection.prepare(insertSql).run(...valuesOf(row)))
+        const standing = connection
+          .prepare(standingSql)
+          .get(bindText(row.runId), bindText(row.callKey))
+        return rowFrom(standing)
+      }),
+
+    update: (id, expected, patch) =>
+      connection.write('record a decision', () => {
+        const { sql, values } = updateOf(patch)
+        const conditions = [bindText(id), expected.status, bindText(expected.usedBy)]
+        const { changes } = connection.synced(() =>
+          connection.prepare(sql).run(...values, ...conditions),
+        )
+        return Number(changes) === 1
+      }),
+
+    list({ limit = 1000, ...query }) {
+      const asked = Object.entries(query).filter(([, value]) => value !== undefined)
+      const where = asked.map(([field]) => `${columnOf[field as keyof ApprovalRow]} = ?`)
+      const sql = `SELECT * FROM _smithers_tool_approvals${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} ORDER BY rowid DESC LIMIT ?`
+      const values = asked.map(([, value]) => bindText(value as string))
+      const most = Math.min(limit, Number.MAX_SAFE_INTEGER)
+      return connection.read('list approvals', () =>
+        connection
+          .prepare(sql)
+          .all(...values, most)
+          .map(rowFrom),
+      )
+    },
+  }
+}
+
+const columns = Object.values(columnOf)
+
+const insertSql = `INSERT INTO _smithers_tool_approvals (${columns.join(', ')})
+  VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (run_id, call_key) WHERE status <> 'executed' DO NOTHING`
+
+const standingSql = `SELECT * FROM _smithers_tool_approvals WHERE run_id = ? AND call_key = ? AND status <> 'executed'`
+
+function updateOf(patch: ApprovalPatch): { sql: string; values: SqlValue[] } {
+  const changed = Object.entries(patch).filter(([, value]) => value !== undefined)
+  const assignments = changed.map(([field]) => `${columnOf[field as keyof ApprovalRow]} = ?`)
+  return {
+    sql: `UPDATE _smithers_tool_approvals SET ${assignments.join(', ')} WHERE id = ? AND status = ? AND used_by IS ?`,
+    values: changed.map(([, value]) => bind(value)),
+  }
+}
+
+function valuesOf(row: ApprovalRow): SqlValue[] {
+  return Object.keys(columnOf).map((field) => bind(row[field as keyof ApprovalRow]))
+}
+
+function bind(value: string | number | null): SqlValue {
+  return typeof value === 'number' ? value : bindText(value)
+}
+
+function rowFrom(stored: unknown): ApprovalRow {
+  const record = stored as Readonly<Record<string, SqlValue>>
+  const entries = Object.entries(columnOf).map(([field, column]) => {
+    const value = record[column]
+    return [field, value instanceof Uint8Array ? Buffer.from(value).toString('utf16le') : value]
+  })
+  return Object.fromEntries(entries) as ApprovalRow
+}

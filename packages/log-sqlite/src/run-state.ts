@@ -1,0 +1,53 @@
+import type { RunStateEntry, RunStateStore } from '@smithers/tool-core/log'
+import type { LogConnection } from './log-connection.ts'
+import { bindText } from './rows.ts'
+
+export const createRunStateTable = `
+  CREATE TABLE IF NOT EXISTS _smithers_run_state (
+    run_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value_json TEXT NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (run_id, key)
+  );
+`
+
+/** Keeps the values of runs in the file of the log. */
+export function runStateOn(connection: LogConnection): RunStateStore {
+  return {
+    get: (runId, key) =>
+      connection.read('read the state of a run', () => {
+        const stored = connection.prepare(getSql).get(bindText(runId), bindText(key))
+        if (stored === undefined) return undefined
+        const { version, value_json, updated_at_ms } = stored as Readonly<Record<string, unknown>>
+        return {
+          runId,
+          key,
+          version,
+          valueJson: value_json,
+          updatedAtMs: updated_at_ms,
+        } as RunStateEntry
+      }),
+
+    set: ({ runId, key, version, valueJson, updatedAtMs }) =>
+      connection.write('record the state of a run', () => {
+        const place = [bindText(runId), bindText(key)]
+        const { changes } =
+          version === 1
+            ? connection.prepare(insertSql).run(...place, bindText(valueJson), updatedAtMs)
+            : connection
+                .prepare(updateSql)
+                .run(version, bindText(valueJson), updatedAtMs, ...place, version - 1)
+        return Number(changes) === 1
+      }),
+  }
+}
+
+const getSql = `SELECT version, value_json, updated_at_ms FROM _smithers_run_state WHERE run_id = ? AND key = ?`
+
+const insertSql = `INSERT INTO _smithers_run_state (run_id, key, version, value_json, updated_at_ms)
+  VALUES (?, ?, 1, ?, ?) ON CONFLICT (run_id, key) DO NOTHING`
+
+const updateSql = `UPDATE _smithers_run_state SET version = ?, value_json = ?, updated_at_ms = ?
+  WHERE run_id = ? AND key = ? AND version = ?`
