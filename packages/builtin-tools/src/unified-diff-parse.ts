@@ -44,6 +44,19 @@ export async function parseUnifiedDiff(
   paths: readonly string[],
 ): Promise<readonly Hunk[]> {
   const { parsePatch } = await loadDiff()
+  return checkedHunks(withoutSignature(patch), paths, parsePatch)
+}
+
+/** "-- " and a version end a patch that git wrote for mail; the parser takes them for a removed line. */
+function withoutSignature(patch: string): string {
+  return patch.replace(/\n-- \n\d[\w. ()-]*\n*$/u, '\n')
+}
+
+function checkedHunks(
+  patch: string,
+  paths: readonly string[],
+  parsePatch: typeof import('diff').parsePatch,
+): readonly Hunk[] {
   const lines = patch.split('\n')
   checkHunkHeaders(lines)
   let files: readonly StructuredPatch[]
@@ -193,7 +206,7 @@ function checkStrayLines(lines: readonly string[], { hunks }: StructuredPatch): 
         })
       }
       index += body.length
-    } else if (number > 0 && /^(?:[+-]|\s+\S)/u.test(line) && !isSignature(lines, index)) {
+    } else if (number > 0 && /^(?:[+-]|\s+\S)/u.test(line)) {
       const where = `line ${index + 1} of the patch is outside of hunk ${number}`
       throw patchFailed(
         `${where}: ${quoteLine(line)}. Put it into a hunk, whose header counts its lines.`,
@@ -201,12 +214,4 @@ function checkStrayLines(lines: readonly string[], { hunks }: StructuredPatch): 
       )
     }
   }
-}
-
-/** "-- " and a version end a patch that git wrote for mail. */
-function isSignature(lines: readonly string[], index: number): boolean {
-  return (
-    /^-- ?$/u.test(lines[index] ?? '') &&
-    lines.slice(index + 1).every((line) => !/^[ +\-@]/u.test(line))
-  )
 }

@@ -17,13 +17,17 @@ export function applyHunks(text: string, hunks: readonly Hunk[], path: string): 
   const places = placeHunks(file, hunks, path)
   const starts = lineStarts(file, text.length)
   const parts: string[] = []
+  // A patch with carriage returns means its line endings; one without any may just come from a place that has none.
+  const isLiteral = hunks.some(({ lines }) => lines.some(({ content }) => content.endsWith('\r')))
   let next = 0
   for (const [index, hunk] of hunks.entries()) {
     const place = places[index] ?? 0
     const last = index === hunks.length - 1
     parts.push(text.slice(starts[next], starts[place]))
     next = place + hunk.oldLines.length
-    parts.push(replacement(file, hunk, place, last && next === file.lines.length))
+    const reachesEnd = last && next === file.lines.length
+    const converts = needsConversion(file, hunk, place, isLiteral)
+    parts.push(replacement(file, hunk, { place, reachesEnd, converts }))
   }
   parts.push(text.slice(starts[next]))
   return parts.join('')
@@ -55,8 +59,21 @@ interface ResultLine {
   isNew: boolean
 }
 
-function replacement(file: FileLines, hunk: Hunk, place: number, reachesEnd: boolean): string {
-  const converts = needsConversion(file, hunk, place)
+function replacement(
+  file: FileLines,
+  hunk: Hunk,
+  {
+    place,
+    reachesEnd,
+    converts,
+  }: {
+    readonly place: number
+    /** The hunk covers the last line of the file. */
+    readonly reachesEnd: boolean
+    /** New lines get the line endings of their place. */
+    readonly converts: boolean
+  },
+): string {
   const result: ResultLine[] = []
   let position = place
   for (const line of hunk.lines) {
@@ -70,7 +87,7 @@ function replacement(file: FileLines, hunk: Hunk, place: number, reachesEnd: boo
       })
       position += 1
     } else {
-      const text = converts ? withEndingOf(file, hunk, position, line) : line.content
+      const text = converts ? withEndingOf(file, position, line) : line.content
       result.push({ text, newline: !line.endsFile, isNew: true })
     }
   }
@@ -112,20 +129,16 @@ function hasNewline({ lines, endsWithNewline }: FileLines, index: number): boole
 }
 
 /** Whether the lines of a hunk stand at its place only but for their line endings. */
-function needsConversion(file: FileLines, hunk: Hunk, place: number): boolean {
+function needsConversion(file: FileLines, hunk: Hunk, place: number, isLiteral: boolean): boolean {
   if (hunk.oldLines.length > 0) {
     return hunk.oldLines.some((line, offset) => {
-      const isOpenEnd = !hasNewline(file, place + offset)
       // The last line of a CRLF file without a final newline has no carriage return to lack.
-      return file.lines[place + offset] !== line.content && !isOpenEnd
+      return file.lines[place + offset] !== line.content && hasNewline(file, place + offset)
     })
   }
-  const returns = hunk.lines.some(({ content }) => content.endsWith('\r'))
-  return (
-    !returns &&
-    file.lines.length > 0 &&
-    file.lines.every((line, index) => isReturned(file, line, index))
-  )
+  // Without context the whole file has to tell.
+  if (isLiteral || file.lines.length === 0) return false
+  return file.lines.every((line, index) => isReturned(file, line, index))
 }
 
 function isReturned(file: FileLines, line: string, index: number): boolean {
@@ -133,8 +146,10 @@ function isReturned(file: FileLines, line: string, index: number): boolean {
 }
 
 /** A new line with the ending of the line it replaces or follows. */
-function withEndingOf(file: FileLines, hunk: Hunk, position: number, line: HunkLine): string {
-  const neighbour = position > 0 ? position - 1 : position
+function withEndingOf(file: FileLines, position: number, line: HunkLine): string {
+  const previous = position > 0 ? position - 1 : 0
+  // The last line of a file without a final newline shows no line ending.
+  const neighbour = hasNewline(file, previous) ? previous : previous - 1
   const returned = file.lines[neighbour]?.endsWith('\r') === true
   const text = line.content.endsWith('\r') ? line.content.slice(0, -1) : line.content
   return returned && !line.endsFile ? `${text}\r` : text

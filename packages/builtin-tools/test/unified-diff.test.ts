@@ -1,0 +1,155 @@
+import { applyPatch, createTwoFilesPatch } from 'diff'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { applyHunks } from '../src/unified-diff.ts'
+import { parseUnifiedDiff } from '../src/unified-diff-parse.ts'
+
+async function apply(text: string, patch: string): Promise<string> {
+  return applyHunks(text, await parseUnifiedDiff(patch, ['f']), 'f')
+}
+
+const lineText = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.constantFrom(
+      '',
+      ' ',
+      'a',
+      'b',
+      '}',
+      '  return x',
+      '-',
+      '+',
+      '@@',
+      '\\',
+      '--- a',
+      '+++ b',
+    ),
+  },
+  fc
+    .string({ maxLength: 8, unit: 'binary' })
+    .map((text) => text.replaceAll(/[\r\n\u0085\u2028\u2029]/gu, '?')),
+)
+
+/** A text of lines with one line ending, or with both mixed; with or without a newline at its end. */
+const anyText = fc
+  .record({
+    lines: fc.array(lineText, { maxLength: 40 }),
+    endings: fc.oneof(
+      fc.constant(['\n']),
+      fc.constant(['\r\n']),
+      fc.array(fc.constantFrom('\n', '\r\n'), { minLength: 1, maxLength: 5 }),
+    ),
+    final: fc.boolean(),
+  })
+  .map(({ lines, endings, final }) => {
+    const text = lines
+      .map((line, index) => line + (endings[index % endings.length] ?? '\n'))
+      .join('')
+    return final ? text : text.replace(/\r?\n$/u, '')
+  })
+
+/** A text, and another made from it by changing some of its lines. */
+const editedText = fc
+  .tuple(
+    anyText,
+    fc.array(
+      fc.record({
+        at: fc.nat(60),
+        remove: fc.nat(3),
+        insert: fc.array(lineText, { maxLength: 3 }),
+      }),
+      { maxLength: 6 },
+    ),
+  )
+  .map(([before, changes]) => {
+    const lines = before.split('\n')
+    const ending = before.includes('\r\n') ? '\r' : ''
+    for (const { at, remove, insert } of changes) {
+      lines.splice(at % (lines.length + 1), remove, ...insert.map((line) => line + ending))
+    }
+    return { before, after: lines.join('\n') }
+  })
+
+describe('applyHunks', () => {
+  it('gives the text that a diff was made from, for random texts, edits and context', async () => {
+    let changed = 0
+    await fc.assert(
+      fc.asyncProperty(
+        editedText,
+        fc.integer({ min: 0, max: 4 }),
+        async ({ before, after }, context) => {
+          if (before === after) return
+          const patch = createTwoFilesPatch('f', 'f', before, after, '', '', { context })
+          // Lines added to a CRLF file without any context get CRLF: nothing says that they should not.
+          if (context === 0 && !patch.includes('\r') && before.includes('\r')) return
+          // What the library itself cannot put together again (a hunk without context at a changed end) is no test of ours.
+          const reference = applyPatch(before, patch, { autoConvertLineEndings: false })
+          if (reference !== after) return
+          changed += 1
+          expect(await apply(before, patch)).toBe(after)
+        },
+      ),
+      { numRuns: 2000 },
+    )
+    expect(changed).toBeGreaterThan(1000)
+  })
+
+  it('gives CRLF texts their CRLF when the diff was made of LF texts', async () => {
+    let changed = 0
+    await fc.assert(
+      fc.asyncProperty(editedText, async ({ before, after }) => {
+        const [from, to] = [before.replaceAll('\r', ''), after.replaceAll('\r', '')]
+        if (from === to || !from.includes('\n')) return
+        changed += 1
+        const patch = createTwoFilesPatch('f', 'f', from, to)
+        expect(await apply(from.replaceAll('\n', '\r\n'), patch)).toBe(to.replaceAll('\n', '\r\n'))
+      }),
+      { numRuns: 1000 },
+    )
+    expect(changed).toBeGreaterThan(500)
+  })
+
+  it('refuses or applies any patch, and changes nothing outside of the hunks that it applies', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        editedText,
+        fc.nat(200),
+        fc.string({ maxLength: 3 }),
+        async ({ before, after }, at, noise) => {
+          const patch = createTwoFilesPatch('f', 'f', before, after)
+          const broken =
+            patch.slice(0, at % (patch.length + 1)) +
+            noise +
+            patch.slice((at % (patch.length + 1)) + 1)
+          try {
+            expect(typeof (await apply(before, broken))).toBe('string')
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'TOOL_PATCH_FAILED' })
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('bounds the work for a patch of 200 KB whose hunks fit everywhere but where they say', async () => {
+    const text = `${'x\n'.repeat(60_000)}`
+    const hunks = Array.from(
+      { length: 9000 },
+      (_, index) => `@@ -${70_000 + index} +1 @@\n-x\n+y\n`,
+    )
+    await expect(apply(text, hunks.join(''))).rejects.toThrow(
+      /fits at lines 1, 2, 3|too much work/u,
+    )
+    const long = `@@ -5,30001 +5,30001 @@\n${' x\n'.repeat(30_000)}-z\n+y\n`
+    await expect(apply(text, long)).rejects.toMatchObject({ code: 'TOOL_PATCH_FAILED' })
+    // Every hunk almost fits at every place.
+    const almost = `@@ -70000,20001 +1,20001 @@\n${' x\n'.repeat(20_000)}-only\n+y\n`
+    await expect(apply(`${text}only\n`.repeat(1), almost)).resolves.toBe(`${text}y\n`)
+    const nowhere = `@@ -70000,20002 +1,20002 @@\n${' x\n'.repeat(10_000)}-y\n${' x\n'.repeat(10_000)}-q\n+y\n+y\n`
+    await expect(apply(`${'x\n'.repeat(20_000)}y\n`.repeat(4), nowhere)).rejects.toMatchObject({
+      code: 'TOOL_PATCH_FAILED',
+    })
+  })
+})
