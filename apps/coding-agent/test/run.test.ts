@@ -139,6 +139,27 @@ describe('smithers run', () => {
     expect(events[9]).toMatchObject({ ok: true, calls: 3, steps: 4, error: null })
   })
 
+  test('ends with --json in a document that says why a run failed', async () => {
+    const { folder, root, log, server } = await surroundings(() => ({
+      call: { name: 'grep', input: { pattern: 'Hello' } },
+    }))
+    const { exitCode, stdout } = await run(
+      server,
+      { folder, root, log },
+      '--json',
+      '--max-steps',
+      '1',
+    )
+    expect(exitCode).toBe(1)
+    expect(documents(stdout).at(-1)).toMatchObject({
+      type: 'run-end',
+      ok: false,
+      steps: 1,
+      calls: 1,
+      error: expect.stringContaining('no answer after 1 steps') as string,
+    })
+  })
+
   test('hands the limits and the network switch of the command line to the tools', async () => {
     const { folder, root, log, server } = await surroundings(
       inTurn([
