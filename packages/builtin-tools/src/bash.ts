@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import type { RunResult } from '@smithers/sandbox'
 import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
 import { z } from 'zod'
@@ -55,7 +56,8 @@ export function createBashTool(settings: ToolSettings): DefinedTool<BashInput, s
     sideEffect: true,
     idempotent: false,
     // What a command without a network changes is under the root, visible with `git diff`.
-    effectScope: settings.allowNetwork === true ? 'external' : 'workspace',
+    effectScope: (task) =>
+      (settings.allowNetwork ?? task.allowNetwork) ? 'external' : 'workspace',
     async execute({ cmd, args, opts }, ctx) {
       const sandbox = await sandboxFor(ctx, settings)
       const { maxOutputBytes, timeoutMs } = limitsFor(ctx, settings)
@@ -65,6 +67,7 @@ export function createBashTool(settings: ToolSettings): DefinedTool<BashInput, s
         timeoutMs,
         signal: ctx.abortSignal,
       })
+      settings.onCommand?.({ toolCallId: ctx.toolCallId, cmd, args: args ?? [], result })
       if (result.status === 'exited' && result.exitCode === 0) return result.output
       throw failure(cmd, result)
     },
@@ -93,11 +96,17 @@ function failure(cmd: string, result: RunResult): SmithersError {
       ...(effect === undefined ? {} : { effect }),
     })
   }
-  const ended =
-    result.signal === null ? `exited with code ${result.exitCode}` : `was ended by ${result.signal}`
-  return new SmithersError('TOOL_COMMAND_FAILED', withOutput(`"${cmd}" ${ended}.`, result), {
-    details,
-  })
+  const outOfMemory = result.violations.find(({ rule }) => rule === 'memory')
+  const message = `"${cmd}" ${ending(result)}.${outOfMemory === undefined ? '' : ` ${outOfMemory.message}`}`
+  return new SmithersError('TOOL_COMMAND_FAILED', withOutput(message, result), { details })
+}
+
+function ending({ exitCode, signal }: RunResult): string {
+  if (signal !== null) return `was ended by ${signal}`
+  // The way of shells, and of a process namespace, to pass on that a signal ended the command.
+  const number = (exitCode ?? 0) - 128
+  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0]
+  return `exited with code ${exitCode}${name === undefined ? '' : ` (128 + ${number}: ${name})`}`
 }
 
 function withOutput(message: string, { output, status }: RunResult): string {

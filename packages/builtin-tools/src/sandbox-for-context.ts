@@ -12,11 +12,11 @@ import type { ToolSettings } from './tool-settings.ts'
 /** The fields of a call's context that decide which sandbox serves it. */
 export type SandboxContext = Pick<TaskContext, 'rootDir' | 'allowNetwork' | 'isolation'>
 
-/**
- * How many sandboxes stay open: each holds one descriptor of its root. A process that works in more roots at once
- * reopens them, which costs a fraction of a millisecond.
- */
-const maxOpen = 32
+/** How many roots a bundle keeps open; each holds a descriptor. */
+const maxOpen = 64
+
+/** After this time no call can still be using what was forgotten: a command may run for an hour. */
+const closeAfterMs = 3_660_000
 
 /** One cache per bundle: settings hold functions (`warn`, a custom policy), which no key could name. */
 const caches = new WeakMap<ToolSettings, SandboxCache>()
@@ -29,8 +29,11 @@ interface SandboxCache {
 /** The confined files of a call; opened once per root and bundle. Needs no isolation, so it is synchronous. */
 export function filesFor(context: SandboxContext, settings: ToolSettings): SandboxFiles {
   const rootDir = settings.rootDir ?? context.rootDir
-  return remember(cacheOf(settings).files, rootKey(rootDir), () =>
-    createSandboxFiles({ rootDir, ...settings.files }),
+  return remember(
+    cacheOf(settings).files,
+    rootKey(rootDir),
+    () => createSandboxFiles({ rootDir, ...settings.files }),
+    (files) => files.close(),
   )
 }
 
@@ -67,16 +70,13 @@ function cachedSandbox(
   const isolation = settings.isolation ?? (context.isolation as SandboxOptions['isolation'])
   const { sandboxes } = cacheOf(settings)
   const key = JSON.stringify([rootKey(rootDir), options.network, options.files?.read, isolation])
-  return remember(sandboxes, key, () => {
-    const sandbox = createSandbox({
-      ...options,
-      rootDir,
-      ...(isolation === undefined ? {} : { isolation }),
-    })
+  const make = (): Promise<Sandbox> => {
+    const sandbox = createSandbox({ ...options, rootDir, isolation })
     // A failure is not remembered: the next call may find the missing program installed.
     sandbox.catch(() => sandboxes.delete(key))
     return sandbox
-  })
+  }
+  return remember(sandboxes, key, make, closeSandbox)
 }
 
 function cacheOf(settings: ToolSettings): SandboxCache {
@@ -95,10 +95,26 @@ function rootKey(rootDir: string): string {
 }
 
 /** Looks up or makes, and forgets the one not used for longest when there are too many. */
-function remember<Value>(entries: Map<string, Value>, key: string, make: () => Value): Value {
+function remember<Value>(
+  entries: Map<string, Value>,
+  key: string,
+  make: () => Value,
+  close: (value: Value) => void,
+): Value {
   const value = entries.get(key) ?? make()
   entries.delete(key)
   entries.set(key, value)
-  if (entries.size > maxOpen) entries.delete(entries.keys().next().value as string)
+  const [oldest] = entries
+  if (entries.size > maxOpen && oldest !== undefined) {
+    entries.delete(oldest[0])
+    setTimeout(close, closeAfterMs, oldest[1]).unref()
+  }
   return value
+}
+
+function closeSandbox(sandbox: Promise<Sandbox>): void {
+  sandbox.then(
+    ({ close }) => close(),
+    () => {},
+  )
 }

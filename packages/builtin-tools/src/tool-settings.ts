@@ -1,4 +1,4 @@
-import type { CommandLimits, SandboxOptions } from '@smithers/sandbox'
+import type { CommandLimits, RunResult, SandboxOptions } from '@smithers/sandbox'
 
 /** What a bundle fixes for its tools; what it leaves out comes from the context of each call. */
 export interface ToolSettings {
@@ -16,8 +16,21 @@ export interface ToolSettings {
   readonly files?: SandboxOptions['files'] | undefined
   /** Environment of commands: names to pass on, values to set. */
   readonly env?: SandboxOptions['env'] | undefined
+  /**
+   * Called with every command that `bash` ran, before the model sees its outcome: for the separate streams, what was
+   * enforced, and changes of protected names. What it throws fails the call.
+   */
+  readonly onCommand?: ((command: RanCommand) => void) | undefined
   /** Told once when commands run without an enforced network. @default process.emitWarning */
   readonly warn?: ((message: string) => void) | undefined
+}
+
+/** A command of `bash` and what came of it. */
+export interface RanCommand {
+  readonly toolCallId: string
+  readonly cmd: string
+  readonly args: readonly string[]
+  readonly result: RunResult
 }
 
 /** Everything from the context of the call. */
@@ -29,7 +42,8 @@ export function limitsFor(
   settings: ToolSettings,
 ): { readonly maxOutputBytes: number; readonly timeoutMs: number } {
   return {
-    maxOutputBytes: settings.limits?.maxOutputBytes ?? context.maxOutputBytes,
-    timeoutMs: settings.limits?.timeoutMs ?? context.timeoutMs,
+    // A context takes fractions.
+    maxOutputBytes: Math.ceil(settings.limits?.maxOutputBytes ?? context.maxOutputBytes),
+    timeoutMs: Math.ceil(settings.limits?.timeoutMs ?? context.timeoutMs),
   }
 }
