@@ -67,9 +67,12 @@ function deletion(
   }
 }
 
-// In hexadecimal, which JSON carries whatever the identifier holds.
-const newestRunsSql = `SELECT hex(run_id) AS run FROM _smithers_tool_calls
-  GROUP BY run_id ORDER BY max(started_at_ms) DESC, max(rowid) DESC LIMIT ?`
+// Each run by its newest call. In hexadecimal, which JSON carries whatever the identifier holds.
+const newestRunsSql = `SELECT hex(run_id) AS run FROM (
+    SELECT run_id, started_at_ms, rowid AS row,
+      row_number() OVER (PARTITION BY run_id ORDER BY started_at_ms DESC, rowid DESC) AS place
+    FROM _smithers_tool_calls)
+  WHERE place = 1 ORDER BY started_at_ms DESC, row DESC LIMIT ?`
 
 // The newest row that is too many.
 const boundarySql = `SELECT started_at_ms, rowid FROM _smithers_tool_calls

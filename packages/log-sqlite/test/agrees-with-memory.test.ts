@@ -76,6 +76,7 @@ const finishPatch = fc.record({
   ),
   status: fc.constantFrom('success', 'error'),
   finishedAtMs: timeMs,
+  fromCache: fc.boolean(),
 })
 const recoverQuery = fc.record(
   { runId: text, nodeId: text, beforeAttempt: fc.constantFrom(1, 2, 3), nowMs: timeMs },
@@ -108,7 +109,7 @@ describe('createSqliteLog', () => {
         expect(sorted(sqlite.list({}))).toEqual(sorted(memory.snapshot()))
         void sqlite.close()
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     )
   })
 })

@@ -176,6 +176,18 @@ export const basics: ConformanceGroup = {
       },
     },
     {
+      name: 'an output that came from a cache is marked, and no other',
+      async run({ open }) {
+        const log = await open()
+        for (const fromCache of [true, false]) {
+          const callToken = await mustStart(log, { seq: fromCache ? 1 : 2 })
+          await log.finish(callToken, success({ fromCache }))
+        }
+        const marks = (await log.list({})).map((row) => row.fromCache ?? false)
+        assert.deepEqual(marks, [true, false])
+      },
+    },
+    {
       name: 'a lease is renewed while the call runs, and not after',
       async run({ open }) {
         const log = await open()
