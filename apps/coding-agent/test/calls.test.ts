@@ -1,5 +1,8 @@
 import { join } from 'node:path'
+import { createSqliteLog } from '@smithers/log-sqlite'
+import { createToolRun, defineTool } from '@smithers/tool-core'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { failedWith, writeSampleLog } from './fixtures/sample-log.ts'
 import type { SampleCall } from './fixtures/sample-log.ts'
 import { runSmithers } from './fixtures/smithers-process.ts'
@@ -71,6 +74,36 @@ describe('smithers calls', () => {
       ['7', 'grep', 'x in .', 'running', 'none'],
       ['8', 'charge', '{}', '30 ms', 'unknown TOOL_OUTCOME_UNKNOWN', 'unknown'],
     ])
+  })
+
+  test('shows that a second attempt got the output of the first instead of repeating it', async () => {
+    const path = join(temporaryFolder(), 'calls.db')
+    let charges = 0
+    const charge = defineTool({
+      name: 'charge',
+      schema: z.object({ cents: z.number() }),
+      sideEffect: true,
+      idempotent: false,
+      onRetry: 'reuse',
+      execute: (_args, ctx) => `charge ${++charges} ${ctx.idempotencyKey}`,
+    })
+    const log = createSqliteLog({ path })
+    for (const attempt of [1, 2]) {
+      const { charge: bound } = createToolRun({ runId: 'run-1', attempt, log }).tools({ charge })
+      await bound.execute({ cents: 100 }, { toolCallId: `call-${attempt}`, messages: [] })
+    }
+    await log.close()
+    expect(charges).toBe(1)
+
+    const { stdout } = await runSmithers(['calls', '--log', path])
+    const [, first, second] = stdout.split('\n').map((line) => line.split(/ {2,}/))
+    expect(first?.slice(0, 4)).toEqual(['1', '1', 'charge', '{"cents":100}'])
+    expect(first?.slice(5, 7)).toEqual(['ok', 'applied'])
+    expect(second?.[5]).toBe('replayed')
+    expect(second?.at(-1)).toBe(first?.at(-1))
+
+    const shown = await runSmithers(['show', '1', '--log', path])
+    expect(shown.stdout).toContain('output of attempt 1, call 1\n')
   })
 
   test('gives runs and attempts a column when there is more than one', async () => {

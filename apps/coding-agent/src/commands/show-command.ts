@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ToolCallLog, ToolCallRow } from '@smithers/tool-core/log'
 import { callVerdict, errorFields, parsedJson } from '../log/call-outcome.ts'
-import { earlierCallsOfKey, findCall } from '../log/find-call.ts'
+import { earlierCallsOfKey, findCall, replayedCall } from '../log/find-call.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { argumentDifference } from '../terminal/argument-difference.ts'
 import { duration } from '../terminal/call-line.ts'
@@ -79,12 +79,18 @@ async function printCall(
     return
   }
   const { colors } = terminal
+  const replayed = await replayedCall(log, row)
   for (const [name, value] of facts(row)) {
     if (value !== null) terminal.line(`${colors.dim(name.padEnd(9))} ${printable(value)}`)
   }
   terminal.line(
     `${colors.dim('outcome'.padEnd(9))} ${coloredVerdict(callVerdict(row, nowMs), colors)}`,
   )
+  if (replayed !== null) {
+    terminal.line(
+      `${colors.dim('output of'.padEnd(9))} attempt ${replayed.attempt}, call ${replayed.seq}`,
+    )
+  }
   section('arguments', indented(row.inputJson), terminal)
   section('output', indented(row.outputJson), terminal)
   section('error', errorFields(row).message ?? indented(row.errorJson), terminal)
@@ -112,7 +118,6 @@ function facts(row: ToolCallRow): [name: string, value: string | null][] {
     ['call', `${row.seq}${row.toolCallId === null ? '' : `, the model's ${row.toolCallId}`}`],
     ['started', time(row.startedAtMs) + took],
     ['key', row.idempotencyKey],
-    ['replay of', row.replayOf],
     ['effect', row.effect],
   ]
 }

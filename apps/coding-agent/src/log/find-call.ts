@@ -55,6 +55,16 @@ export async function earlierCallsOfKey(
   return earlier
 }
 
+/** The call whose output this one returned; null when it ran itself, and when the log no longer holds the other. */
+export async function replayedCall(
+  log: ToolCallLog,
+  row: ToolCallRow,
+): Promise<ToolCallRow | null> {
+  if (row.replayOf === null) return null
+  const [replayed] = await log.list({ callToken: row.replayOf, limit: 1 })
+  return replayed ?? null
+}
+
 async function newestRunId(log: ToolCallLog): Promise<string> {
   const [row] = await log.list({ order: 'descending', limit: 1 })
   if (row === undefined) throw badInput('The log holds no calls.')
