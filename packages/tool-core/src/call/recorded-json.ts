@@ -123,13 +123,13 @@ function recordableContents(value: object, walk: Walk, path: string): unknown {
   }
   if (value instanceof Map) {
     const entries = Array.from(value, ([key, item]) => [
-      recordable(key, '', walk, path),
-      recordable(item, typeof key === 'string' ? key : '', walk, `${path}.${String(key)}`),
+      recordableItem(key, '', walk, path),
+      recordableItem(item, typeof key === 'string' ? key : '', walk, `${path}.${nameOf(key)}`),
     ])
     return { $map: entries }
   }
   if (value instanceof Set) {
-    return { $set: Array.from(value, (item) => recordable(item, '', walk, path)) }
+    return { $set: Array.from(value, (item) => recordableItem(item, '', walk, path)) }
   }
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return describedBytes(value, walk)
   if (value instanceof Error) {
@@ -150,14 +150,25 @@ function recordableItems(items: readonly unknown[], walk: Walk, path: string): u
   let copy: unknown[] | undefined
   for (let index = 0; index < items.length; index += 1) {
     const before = items[index]
-    const after =
-      before === undefined
-        ? { $undefined: true }
-        : recordable(before, '', walk, walk.redaction.replace ? `${path}[${index}]` : path)
+    const after = recordableItem(
+      before,
+      '',
+      walk,
+      walk.redaction.replace ? `${path}[${index}]` : path,
+    )
     if (after !== before && copy === undefined) copy = items.slice(0, index)
     copy?.push(after)
   }
   return copy ?? items
+}
+
+// JSON leaves an undefined property out, but makes an undefined item null.
+function recordableItem(item: unknown, key: string, walk: Walk, path: string): unknown {
+  return item === undefined ? { $undefined: true } : recordable(item, key, walk, path)
+}
+
+function nameOf(key: unknown): string {
+  return typeof key === 'string' || typeof key === 'number' ? String(key) : '?'
 }
 
 const tags = new Set(['$date', '$bigint', '$num', '$map', '$set', '$undefined', '$object'])

@@ -1,0 +1,153 @@
+import { createMemoryLog } from '@smithers/tool-core/memory-log'
+import { createToolRun, defineTool } from '@smithers/tool-core'
+import { describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { call } from './call.ts'
+
+const schema = z.object({ url: z.string() })
+
+function fetcher(
+  cache: Parameters<typeof defineTool>[0]['cache'],
+  make: (n: number) => unknown = (n) => ({ page: n }),
+) {
+  let executions = 0
+  const tool = defineTool({
+    name: 'fetch_page',
+    schema,
+    ...(cache === undefined ? {} : { cache: cache as true }),
+    execute: async () => {
+      executions += 1
+      await new Promise((resolve) => setImmediate(resolve))
+      return make(executions)
+    },
+  })
+  return { tool, executions: () => executions }
+}
+
+describe('cache', () => {
+  it('runs once for 50 equal calls in parallel, and flags the other rows as coming from the cache', async () => {
+    const log = createMemoryLog()
+    const run = createToolRun({ runId: 'r', log })
+    const { tool, executions } = fetcher(true)
+    const results = await Promise.all(
+      Array.from({ length: 50 }, () => call(run, tool, { url: 'a' })),
+    )
+    expect(executions()).toBe(1)
+    expect(results).toEqual(Array.from({ length: 50 }, () => ({ page: 1 })))
+    const rows = log.snapshot()
+    const hits = rows.filter(({ fromCache }) => fromCache === true)
+    expect(hits).toHaveLength(49)
+    const ran = rows.find(({ fromCache }) => fromCache !== true)
+    expect(new Set(hits.map(({ replayOf }) => replayOf))).toEqual(new Set([ran?.callToken]))
+    expect(new Set(hits.map(({ effect, outputJson }) => `${effect} ${outputJson}`))).toEqual(
+      new Set(['none {"page":1}']),
+    )
+  })
+
+  it('gives every reader a copy, so that nobody changes what others read', async () => {
+    const run = createToolRun({ runId: 'r', log: createMemoryLog() })
+    const { tool } = fetcher(true, () => ({ list: [1], when: new Date(0) }))
+    const first = (await call(run, tool, { url: 'a' })) as { list: number[]; when: Date }
+    first.list.push(2)
+    const second = (await call(run, tool, { url: 'a' })) as { list: number[]; when: Date }
+    second.list.push(3)
+    second.when.setTime(9)
+    expect(await call(run, tool, { url: 'a' })).toEqual({ list: [1], when: new Date(0) })
+  })
+
+  it('runs again for a result that cannot be copied', async () => {
+    class Page {
+      readonly text = 'x'
+    }
+    const run = createToolRun({ runId: 'r', log: createMemoryLog() })
+    const { tool, executions } = fetcher(true, () => new Page())
+    const results = await Promise.all([
+      call(run, tool, { url: 'a' }),
+      call(run, tool, { url: 'a' }),
+    ])
+    expect(results.every((result) => result instanceof Page)).toBe(true)
+    expect(executions()).toBe(2)
+  })
+
+  it('keeps no failure: everybody who waited gets it, and the next call runs', async () => {
+    const run = createToolRun({ runId: 'r', log: createMemoryLog() })
+    const { tool, executions } = fetcher(true, (n) => {
+      if (n === 1) throw new Error('down')
+      return n
+    })
+    const settled = await Promise.allSettled([
+      call(run, tool, { url: 'a' }),
+      call(run, tool, { url: 'a' }),
+    ])
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(await call(run, tool, { url: 'a' })).toBe(2)
+    expect(executions()).toBe(2)
+  })
+
+  it('is shared by the tasks of a run only when its scope is the run', async () => {
+    const log = createMemoryLog()
+    const tasks = ['a', 'b'].map((nodeId) => createToolRun({ runId: 'r', nodeId, log }))
+    const own = fetcher(true)
+    const shared = fetcher({ scope: 'run' })
+    for (const run of tasks) {
+      await call(run, own.tool, { url: 'a' })
+      await call(run, shared.tool, { url: 'a' })
+    }
+    expect([own.executions(), shared.executions()]).toEqual([2, 1])
+  })
+
+  it('uses keyFn, and a keyFn that throws fails that call alone', async () => {
+    const log = createMemoryLog()
+    const run = createToolRun({ runId: 'r', log })
+    const { tool, executions } = fetcher({
+      keyFn: ({ url }: { url: string }) => {
+        if (url === 'bad') throw new Error('no key')
+        return url.toLowerCase()
+      },
+    } as never)
+    await call(run, tool, { url: 'A' })
+    await expect(call(run, tool, { url: 'bad' })).rejects.toThrow(/keyFn failed: no key/)
+    await call(run, tool, { url: 'a' })
+    expect(executions()).toBe(1)
+    expect(log.snapshot().map(({ status, effect }) => `${status} ${effect}`)).toEqual([
+      'success none',
+      'error none',
+      'success none',
+    ])
+  })
+
+  it('reuses nothing when ttlMs is 0, and nothing older than ttlMs', async () => {
+    const now = vi.spyOn(performance, 'now')
+    try {
+      const run = createToolRun({ runId: 'r', log: createMemoryLog() })
+      const none = fetcher({ ttlMs: 0 })
+      await Promise.all([call(run, none.tool, { url: 'a' }), call(run, none.tool, { url: 'a' })])
+      expect(none.executions()).toBe(2)
+      const short = fetcher({ ttlMs: 1000 })
+      now.mockReturnValue(5000)
+      await call(run, short.tool, { url: 'a' })
+      now.mockReturnValue(5999)
+      await call(run, short.tool, { url: 'a' })
+      expect(short.executions()).toBe(1)
+      now.mockReturnValue(6000)
+      await call(run, short.tool, { url: 'a' })
+      expect(short.executions()).toBe(2)
+    } finally {
+      now.mockRestore()
+    }
+  })
+
+  it('is refused at definition for a side effect that is not idempotent', () => {
+    const define = (idempotent: boolean) =>
+      defineTool({
+        name: 't',
+        schema,
+        sideEffect: true,
+        idempotent,
+        cache: true,
+        execute: (_args, _ctx) => 1,
+      })
+    expect(() => define(false)).toThrow(expect.objectContaining({ code: 'INVALID_TOOL' }))
+    expect(define(true)).toHaveProperty('execute')
+  })
+})

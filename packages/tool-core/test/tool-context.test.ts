@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import {
+  createToolContext,
+  createToolRun,
+  defineTool,
+  getToolContext,
+  runWithToolContext,
+  type ToolCallOptions,
+  type ToolContextOptions,
+  type ToolRun,
+} from '@smithers/tool-core'
+import { createMemoryLog } from '@smithers/tool-core/memory-log'
+
+const who = defineTool({
+  name: 'who',
+  schema: z.object({}),
+  execute: (_args, { runId, ephemeral, idempotencyKey }) => ({ runId, ephemeral, idempotencyKey }),
+})
+const options: ToolCallOptions = { toolCallId: 'c', messages: [] }
+
+describe('createToolContext', () => {
+  test('fills in the documented defaults and freezes the context', () => {
+    const context = createToolContext({ runId: 'r' })
+    expect(context).toMatchObject({
+      runId: 'r',
+      iteration: 0,
+      attempt: 1,
+      rootDir: process.cwd(),
+      allowNetwork: false,
+      maxOutputBytes: 200_000,
+      timeoutMs: 60_000,
+      isolation: 'auto',
+      ephemeral: false,
+    })
+    expect(Object.isFrozen(context)).toBe(true)
+    expect(createToolContext().runId).not.toBe(createToolContext().runId)
+  })
+
+  test.each([
+    { maxOutputBytes: 0 },
+    { maxOutputBytes: -1 },
+    { maxOutputBytes: 10 * 1024 * 1024 + 1 },
+    { maxOutputBytes: Number.NaN },
+    { timeoutMs: 0 },
+    { timeoutMs: 3_600_001 },
+    { timeoutMs: Infinity },
+    { attempt: 0 },
+    { iteration: -1 },
+    { iteration: 1.5 },
+    { runId: '' },
+    { nodeId: '' },
+    { leaseMs: 0 },
+    { maxInputBytes: -5 },
+    { safety: 'careful' as never },
+    { keyScope: 'run' as never },
+    { lineage: 'new' as never },
+  ] as ToolContextOptions[])('refuses %o', (given) => {
+    const [option, value] = Object.entries(given)[0] ?? []
+    expect(() => createToolContext(given)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_INPUT',
+        message: expect.stringMatching(
+          new RegExp(`^${option} must be .* got '?${String(value)}`),
+        ) as string,
+      }),
+    )
+  })
+
+  test('accepts the limits themselves', () => {
+    const context = createToolContext({ maxOutputBytes: 10 * 1024 * 1024, timeoutMs: 3_600_000 })
+    expect(context.timeoutMs).toBe(3_600_000)
+  })
+})
+
+describe('the context of a call', () => {
+  test('is the bound one before that of the agent before the ambient one', async () => {
+    const inAgent = { ...options, context: { smithers: runOf('agent').context } }
+    const inOlderAgent = { ...options, experimental_context: { smithers: runOf('older') } }
+    await runWithToolContext(runOf('ambient').context, async () => {
+      const bound = runOf('bound').tools({ who }).who
+      expect(await bound.execute({}, inAgent)).toMatchObject({ runId: 'bound' })
+      expect(await who.execute({}, inAgent)).toMatchObject({ runId: 'agent' })
+      expect(await who.execute({}, inOlderAgent)).toMatchObject({ runId: 'older' })
+      expect(await who.execute({}, options)).toMatchObject({ runId: 'ambient', ephemeral: false })
+      expect(await who.execute({}, { ...options, context: { tenant: 1 } })).toMatchObject({
+        runId: 'ambient',
+      })
+    })
+  })
+
+  test('is ephemeral outside a run, with a key of its own', async () => {
+    const [a, b] = [await who.execute({}, options), await who.execute({}, options)]
+    expect(a).toMatchObject({ ephemeral: true })
+    expect(a.runId).not.toBe(b.runId)
+    expect(a.idempotencyKey).toHaveLength(36)
+    expect(a.idempotencyKey).not.toBe(b.idempotencyKey)
+  })
+
+  test('serves a call without any options', async () => {
+    expect(await who.execute({}, undefined as never)).toMatchObject({ ephemeral: true })
+  })
+
+  test('reaches the tools that a tool calls, also when it was bound', async () => {
+    const outer = defineTool({
+      name: 'outer',
+      schema: z.object({}),
+      execute: async () => {
+        await Promise.resolve()
+        return who.execute({}, options)
+      },
+    })
+    const log = createMemoryLog()
+    const run = createToolRun({ runId: 'bound', log })
+    expect(await run.tools({ outer }).outer.execute({}, options)).toMatchObject({ runId: 'bound' })
+    expect(log.snapshot().map(({ toolName, seq }) => [toolName, seq])).toEqual([
+      ['outer', 1],
+      ['who', 2],
+    ])
+  })
+})
+
+describe('runWithToolContext', () => {
+  test('takes the options of a context too, and makes one context of them', async () => {
+    const log = createMemoryLog()
+    const given = { runId: 'r', log }
+    await runWithToolContext(given, () => who.execute({}, options))
+    await runWithToolContext(given, () => who.execute({}, options))
+    expect(log.snapshot().map(({ seq }) => seq)).toEqual([1, 2])
+  })
+
+  test('shares its storage with other copies of the package', () => {
+    const storage = Reflect.get(globalThis, Symbol.for('smithers.tool.context')) as {
+      getStore(): unknown
+    }
+    const context = createToolContext({ runId: 'r' })
+    expect(runWithToolContext(context, () => storage.getStore())).toBe(context)
+    expect(getToolContext()).toBeUndefined()
+  })
+})
+
+function runOf(runId: string): ToolRun {
+  return createToolRun({ runId })
+}
