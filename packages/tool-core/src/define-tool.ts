@@ -1,6 +1,6 @@
 import type { output as SchemaOutput, ZodType } from 'zod'
 import { executeCall } from './call/execute-call.ts'
-import { warnOnce } from './call/definition-warning.ts'
+import { takesContext, warnOnce } from './call/definition-warning.ts'
 import { rememberEffectScope } from './call/effect-scope.ts'
 import { markParsed } from './call/parsed-input.ts'
 import { executeStreamingCall } from './call/streaming-call.ts'
@@ -12,6 +12,10 @@ import type {
   ToolDefinition,
   Verdict,
 } from './call/tool-definition.ts'
+import { carryApproval } from './gates/approval-for.ts'
+import type { GateOptions } from './gates/gate-options.ts'
+import { resolveGates } from './gates/resolve-gates.ts'
+import { withRetries } from './gates/retry.ts'
 import { SmithersError } from './smithers-error.ts'
 import type { ToolCallOptions } from './tool-call-options.ts'
 import type { TaskContext, ToolContext } from './tool-context.ts'
@@ -33,11 +37,8 @@ export interface PassedThroughFields {
 }
 
 /** Options of {@link defineTool} but `execute`. */
-export interface ToolSettings<
-  Schema extends ZodType,
-  Output,
-  Name extends string = string,
-> extends PassedThroughFields {
+export interface ToolSettings<Schema extends ZodType, Output, Name extends string = string>
+  extends PassedThroughFields, GateOptions<SchemaOutput<Schema>> {
   /** Shown to the agent, `ctx.toolName`, and the default description. */
   readonly name: Name
   /** What the agent reads, or the AI SDK's function that makes it. @default name */
@@ -170,6 +171,7 @@ export function defineTool(
     execute: (args: unknown, callOptions?: ToolCallOptions) =>
       execute(definition, args, callOptions),
     [toolMetadata]: definition.metadata,
+    ...carryApproval(definition),
   }
   return tool as unknown as AnyDefinedTool
 }
@@ -184,6 +186,14 @@ const ownOptions = new Set([
   'onRetry',
   'verify',
   'timeoutMs',
+  'needsApproval',
+  'approvalPrompt',
+  'approvalDefaults',
+  'approvalTtlMs',
+  'maxExecutionsPerRun',
+  'executionsCounted',
+  'cache',
+  'retry',
   'logInput',
   'logOutput',
   'acceptsContext',
@@ -215,16 +225,23 @@ function resolveDefinition(
   if (options.onRetry !== undefined && !retryModes.has(options.onRetry)) {
     throw invalid(`onRetry must be one of ${[...retryModes].join(', ')}, got '${options.onRetry}'.`)
   }
+  const streams = isAsyncGeneratorFunction(options.execute)
+  const { gates, retry } = resolveGates(
+    { name, sideEffect, idempotent, streams, takesKey: takesContext(options) },
+    options,
+  )
+  const execute = options.execute as ToolDefinition['execute']
   return Object.freeze({
     metadata: Object.freeze({ name, sideEffect, idempotent }),
     effectScope: options.effectScope ?? 'external',
     schema,
-    execute: options.execute,
-    streams: isAsyncGeneratorFunction(options.execute),
+    execute: retry === undefined ? execute : withRetries(name, retry, execute),
+    streams,
     key: options.key ?? 'call',
     onRetry: options.onRetry,
     verify: options.verify,
     timeoutMs,
+    gates,
     logInput: options.logInput,
     logOutput: options.logOutput,
     warn: options.warn ?? warnOnConsole,

@@ -26,6 +26,15 @@ export {
   type ToolContextOptions,
 } from './tool-context.ts'
 export { getToolContext, runWithToolContext } from './ambient-context.ts'
+export { approvalFor, type SdkToolApproval } from './gates/approval-for.ts'
+export {
+  type ApprovalPlace,
+  pendingApprovals,
+  resolveToolApproval,
+  type ResolveToolApprovalOptions,
+} from './gates/resolve-tool-approval.ts'
+export type { ApprovalDecision, ApprovalQuestion, OnApproval } from './gates/on-approval.ts'
+export type { CacheOptions, GateOptions, RetryOptions, ThrownValue } from './gates/gate-options.ts'
 export { createToolRun, type ToolRun, type ToolRunOptions } from './tool-run.ts'
 export { retryWarningMarker } from './retry-warning.ts'
 export type { RetryWarningMessage } from './warning-message.ts'
@@ -53,4 +62,12 @@ export type {
   ToolCallLogCapabilities,
   ToolCallQuery,
 } from './log/tool-call-log.ts'
+export type {
+  ApprovalPatch,
+  ApprovalQuery,
+  ApprovalRow,
+  ApprovalStatus,
+  ApprovalStore,
+} from './log/approval-store.ts'
+export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
 export type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './log/tool-call-row.ts'

@@ -25,6 +25,7 @@ export type CallOutcome =
       readonly outputJson: string | null
       readonly effect: CallEffect
       readonly replayOf?: string
+      readonly fromCache?: boolean
     }
   | { readonly status: 'error'; readonly error: unknown; readonly effect: CallEffect }
 
@@ -197,8 +198,8 @@ export class CallRecord {
     const { status, effect } = outcome
     const finishedAtMs = Date.now()
     if (status === 'success') {
-      const { outputJson, replayOf = null } = outcome
-      return { status, outputJson, errorJson: null, effect, finishedAtMs, replayOf }
+      const { outputJson, replayOf = null, fromCache = false } = outcome
+      return { status, outputJson, errorJson: null, effect, finishedAtMs, replayOf, fromCache }
     }
     const errorJson = recordError(outcome.error, policy.redact, {
       stacks: policy.errorStacks,

@@ -9,10 +9,20 @@ export function warnOnce(
   definition: ToolDefinition,
 ): void {
   const { metadata, warn } = definition
-  if (!metadata.sideEffect || metadata.idempotent || options.acceptsContext === true) return
-  if (takesSecondParameter(options.execute as (...args: never) => unknown)) return
+  if (!metadata.sideEffect || metadata.idempotent || takesContext(options)) return
   warn(
     `Tool "${metadata.name}" has a side effect that is not idempotent, but its execute does not take the context. Take (args, ctx) and pass ctx.idempotencyKey on, so that a retry repeats nothing; acceptsContext: true silences this.`,
+  )
+}
+
+/** True when the function of a tool takes the context, as far as anybody can tell. */
+export function takesContext(options: {
+  readonly acceptsContext?: boolean
+  readonly execute: unknown
+}): boolean {
+  return (
+    options.acceptsContext === true ||
+    takesSecondParameter(options.execute as (...args: never) => unknown)
   )
 }
 

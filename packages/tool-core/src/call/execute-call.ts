@@ -14,6 +14,18 @@ export async function executeCall(
   options: ToolCallOptions | undefined,
 ): Promise<unknown> {
   const call = new ToolCall(definition, options)
+  try {
+    return await runCall(call, definition, args)
+  } finally {
+    call.leave()
+  }
+}
+
+async function runCall(
+  call: ToolCall,
+  definition: ToolDefinition,
+  args: unknown,
+): Promise<unknown> {
   const pending = call.begin(args)
   const begun = isThenable(pending) ? await pending : pending
   if (begun.kind === 'answer') return begun.output

@@ -13,7 +13,19 @@ export function executeStreamingCall(
   args: unknown,
   options: ToolCallOptions | undefined,
 ): AsyncGenerator<unknown, void> {
-  return stream(new ToolCall(definition, options), definition, args)
+  return streamAndLeave(new ToolCall(definition, options), definition, args)
+}
+
+async function* streamAndLeave(
+  call: ToolCall,
+  definition: ToolDefinition,
+  given: unknown,
+): AsyncGenerator<unknown, void> {
+  try {
+    yield* stream(call, definition, given)
+  } finally {
+    call.leave()
+  }
 }
 
 async function* stream(

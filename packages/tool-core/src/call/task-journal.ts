@@ -3,6 +3,7 @@ import type { ToolCallRow } from '../log/tool-call-row.ts'
 import type { SmithersError } from '../smithers-error.ts'
 import type { TaskContext } from '../tool-context.ts'
 import type { JournalPolicy } from './journal-policy.ts'
+import { RunPause } from '../gates/run-pause.ts'
 import { KnownCalls } from './known-calls.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { chain, isThenable } from './maybe-promise.ts'
@@ -30,6 +31,8 @@ export class TaskJournal {
   readonly leases: LeaseKeeper
   /** Keys that may run again although an earlier call of theirs may stand. */
   readonly allowed: Set<string> = new Set()
+  /** Ends the run when a call waits for approval. */
+  readonly pause: RunPause = new RunPause((error) => this.raise(error))
   #ordinal = 0
   #baseSeq = 0
   #opened = false
@@ -81,7 +84,7 @@ export class TaskJournal {
 
   /** What went wrong with the run itself, so that its result must not be trusted. */
   get fatal(): SmithersError | undefined {
-    return this.#fatal
+    return this.#fatal ?? this.pause.reason
   }
 
   /** Stops the run: the AI SDK would turn an error thrown by a tool into a text for the model and go on. */

@@ -4,6 +4,8 @@ import type { ToolCallClaim, ToolCallRow } from '../log/tool-call-row.ts'
 import { type CallEffect, isSmithersError, type SmithersError } from '../smithers-error.ts'
 import { completeCallOptions, type ToolCallOptions } from '../tool-call-options.ts'
 import type { TaskContext, ToolContext } from '../tool-context.ts'
+import type { GatePass } from '../gates/gate-pass.ts'
+import { passGates } from '../gates/pass-gates.ts'
 import { CallAbort } from './call-abort.ts'
 import {
   abortedError,
@@ -16,6 +18,7 @@ import {
 } from './call-errors.ts'
 import { type CallIdentity, identifyCall } from './call-identity.ts'
 import { type CallOutcome, CallRecord } from './call-record.ts'
+import type { CachedResult } from '../gates/result-cache.ts'
 import { createCallContext } from './call-context.ts'
 import { type KnownCall, knownCall, outcomeOf } from './known-calls.ts'
 import { chain, rescue } from './maybe-promise.ts'
@@ -48,6 +51,8 @@ export class ToolCall {
   #drifted: KnownCall | undefined
   #continued = false
   #raced = false
+  /** What the tool's gates have set aside for the call. */
+  #pass: GatePass | undefined
   /** A success is to be repeated, because its output was not recorded whole. */
   #repeats = false
 
@@ -67,6 +72,7 @@ export class ToolCall {
 
   /** Validates, derives the key, decides, and stores the start row. Throws when the tool must not run. */
   begin(given: unknown): MaybePromise<BegunCall> {
+    this.#journal.pause.begin()
     return chain(this.#open(), () => {
       const stopped = this.#stopped()
       if (stopped !== undefined) return this.#refuseInput(stopped, given)
@@ -86,6 +92,11 @@ export class ToolCall {
     })
   }
 
+  /** The call is over, however it ended. */
+  leave(): void {
+    this.#journal.pause.end()
+  }
+
   /** Runs the synchronous part of the tool in the context of its task. */
   run<Result>(fn: () => Result): Result {
     return this.#record.around(() => this.within(fn))
@@ -101,15 +112,18 @@ export class ToolCall {
     const outputJson = this.#record.describeOutput(output)
     const effect = this.#definition.metadata.sideEffect ? 'applied' : 'none'
     return chain(this.#finish({ status: 'success', outputJson, effect }), (fenced) => {
-      if (fenced !== undefined) throw fenced
-      return chain(this.#snapshot(), () => output)
+      if (fenced !== undefined) {
+        void this.#pass?.failed(fenced, true)
+        throw fenced
+      }
+      return chain(this.#pass?.succeeded(output), () => chain(this.#snapshot(), () => output))
     })
   }
 
   /** Records that the tool failed. */
   fail(error: unknown): MaybePromise<void> {
     return chain(this.#finish({ status: 'error', error, effect: this.#effectOf(error) }), () =>
-      this.#snapshot(),
+      chain(this.#pass?.failed(error, this.#endedFromOutside()), () => this.#snapshot()),
     )
   }
 
@@ -160,10 +174,76 @@ export class ToolCall {
       case 'block':
         return this.#block(decision.prior)
       case 'verify':
-        return this.#start(() => this.#verify(decision.prior))
+        return this.#admitted(() => this.#start(() => this.#verify(decision.prior)))
       default:
-        return this.#start(() => this.#running())
+        return this.#admitted(() => this.#start(() => this.#running()))
     }
+  }
+
+  /** Leads the call through the tool's gates, then goes on; what they set aside is given back when it does not run. */
+  #admitted(proceed: () => MaybePromise<BegunCall>): MaybePromise<BegunCall> {
+    const { gates } = this.#definition
+    if (gates === undefined || this.#pass !== undefined) return proceed()
+    const admission = rescue(
+      () =>
+        passGates({
+          ...{ definition: this.#definition, gates, task: this.#task, args: this.#args },
+          ...{ policy: this.#journal.policy, row: this.#record.row, callKey: this.#callKey },
+          messages: this.#options.messages,
+          context: () => this.#running().context,
+        }),
+      (error) => this.#turnedAway(error),
+    )
+    return chain(admission, (admitted) => {
+      if (admitted.args !== this.#args) {
+        this.#args = admitted.args
+        this.#record.describeInput(admitted.args)
+      }
+      if (admitted.kind === 'answer') return this.#answerFrom(admitted.result)
+      this.#pass = admitted.pass
+      const begun = rescue(proceed, (error) =>
+        chain(this.#givePassBack(), () => {
+          throw error
+        }),
+      )
+      return chain(begun, (call) =>
+        call.kind === 'run' ? call : chain(this.#givePassBack(), () => call),
+      )
+    })
+  }
+
+  #turnedAway(error: unknown): MaybePromise<never> {
+    if (isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED') {
+      this.#journal.pause.add(error)
+    }
+    return this.#refuse(error)
+  }
+
+  #answerFrom({ output, callToken }: CachedResult): MaybePromise<BegunCall> {
+    const outputJson = this.#record.describeOutput(output)
+    const hit = { status: 'success', outputJson, effect: 'none', fromCache: true } as const
+    return chain(this.#recordUnrun({ ...hit, replayOf: callToken }), () => ({
+      kind: 'answer' as const,
+      output,
+    }))
+  }
+
+  #givePassBack(): MaybePromise<void> {
+    const pass = this.#pass
+    this.#pass = undefined
+    return pass?.unused()
+  }
+
+  /** Which call of the run this is, in every attempt; the documented key of a task does not tell its calls apart. */
+  get #callKey(): string {
+    const { inputHash, occurrence } = this.#record.row
+    return this.#identity?.taskScoped === true
+      ? JSON.stringify([this.#key, this.#definition.metadata.name, inputHash, occurrence])
+      : this.#key
+  }
+
+  #endedFromOutside(): boolean {
+    return [this.#options.abortSignal, this.#journal.signal].some((signal) => signal?.aborted)
   }
 
   /** Stores the start row and goes on, or deals with whoever holds the key. */
@@ -212,6 +292,8 @@ export class ToolCall {
     this.#raced = true
     this.#drifted = undefined
     this.#prior = [...this.#prior, knownCall(holder, Date.now())]
+    // What was decided about this call was decided without the holder's.
+    await this.#givePassBack()
     return this.#proceed()
   }
 
@@ -255,7 +337,7 @@ export class ToolCall {
           `Tool "${prior.toolName}" runs again with the key ${this.#key}: the output of the earlier call was not recorded whole, so it cannot be returned.`,
         )
         this.#repeats = true
-        return this.#start(() => this.#running())
+        return this.#admitted(() => this.#start(() => this.#running()))
       }
       const output = readRecordedJson(outputJson)
       const replay = {

@@ -1,4 +1,5 @@
 import type { ZodType } from 'zod'
+import type { GateSettings } from '../gates/gate-options.ts'
 import type { ToolMetadata } from '../tool-metadata.ts'
 import type { TaskContext, ToolContext } from '../tool-context.ts'
 
@@ -48,6 +49,8 @@ export interface ToolDefinition {
   readonly onRetry: OnRetry | undefined
   readonly verify: ((args: unknown, prior: PriorCall, ctx: ToolContext) => MaybeVerdict) | undefined
   readonly timeoutMs: number | undefined
+  /** Undefined for a tool without any, which pays nothing for them. */
+  readonly gates: GateSettings | undefined
   readonly logInput: ((args: unknown) => unknown) | undefined
   readonly logOutput: ((output: unknown) => unknown) | undefined
   readonly warn: (message: string) => void

@@ -1,0 +1,208 @@
+import type { JournalPolicy } from '../call/journal-policy.ts'
+import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import { chain, rescue } from '../call/maybe-promise.ts'
+import type { MaybePromise, StartRow, ToolCallLog } from '../log/tool-call-log.ts'
+import type { ToolDefinition } from '../call/tool-definition.ts'
+import type { ConversationMessage, TaskContext, ToolContext } from '../tool-context.ts'
+import { approvalRejected, approvalRequired, approvalsUnsupported } from './approval-errors.ts'
+import { approvalRequest } from './approval-request.ts'
+import { returnApproval, takeApproval, useOf } from './approval-use.ts'
+import { argumentsRefused, checkArguments } from './check-arguments.ts'
+import type { ApprovalSettings } from './gate-options.ts'
+import { decide, expireIfDue } from './decide.ts'
+import type { ApprovalQuestion } from './on-approval.ts'
+import { sdkApprovalOf } from './sdk-approval.ts'
+
+/** A call that may need approval. */
+export interface ApprovableCall {
+  readonly definition: ToolDefinition
+  readonly task: TaskContext
+  readonly policy: JournalPolicy
+  readonly row: StartRow
+  readonly callKey: string
+  readonly args: unknown
+  readonly messages: readonly ConversationMessage[]
+  readonly context: () => ToolContext
+}
+
+/** A call that needs no approval, or has it. */
+export interface ApprovedCall {
+  /** The agent's arguments, or the approver's. */
+  readonly args: unknown
+  /** Gives the approval back, because the call did not run; undefined when there was none to take. */
+  readonly giveBack: (() => Promise<void>) | undefined
+  /** Removes the approver's arguments from the store, because the call has run. */
+  readonly forget: (() => MaybePromise<unknown>) | undefined
+}
+
+/**
+ * Lets a call go on when it needs no approval or has one. An approval serves one execution of one call, whichever
+ * attempt or process makes it.
+ *
+ * @throws SmithersError `TOOL_APPROVAL_REQUIRED` when a decision is pending, `TOOL_APPROVAL_REJECTED` when it was no,
+ *   `TOOL_LOG_UNAVAILABLE` when the log cannot keep approvals.
+ */
+export function approveCall(
+  call: ApprovableCall,
+  settings: ApprovalSettings,
+): MaybePromise<ApprovedCall> {
+  const { needed } = settings
+  const answer = needed === true ? true : isNeeded(needed, call)
+  return chain(answer, (yes) =>
+    yes ? approve(call, settings) : { args: call.args, giveBack: undefined, forget: undefined },
+  )
+}
+
+function isNeeded(
+  needed: Exclude<ApprovalSettings['needed'], true>,
+  { args, context }: ApprovableCall,
+): MaybePromise<boolean> {
+  // A rule that cannot decide has allowed nothing.
+  return rescue(
+    () => chain(needed(args, context()), (answer) => Boolean(answer)),
+    () => true,
+  )
+}
+
+async function approve(call: ApprovableCall, settings: ApprovalSettings): Promise<ApprovedCall> {
+  const store = approvalsOf(call.task.log)
+  const { runId } = call.task
+  for (;;) {
+    const [latest] = await store.list({ runId, callKey: call.callKey, limit: 1 })
+    const row = latest === undefined ? undefined : await expireIfDue(store, latest)
+    switch (row?.status) {
+      case 'rejected':
+      case 'expired':
+        throw approvalRejected(row)
+      case 'pending': {
+        await answerPending(store, row, call, settings)
+        break
+      }
+      case 'approved': {
+        if (await takeApproval(store, row, call.row.callToken)) return await taken(store, row, call)
+        break
+      }
+      case 'executed': {
+        const use = await useOf(call.task.log, row, call.policy.leaseMs)
+        if (use.kind === 'unspent') {
+          if (await takeApproval(store, row, call.row.callToken))
+            return await taken(store, row, call)
+        } else if (use.kind === 'running') {
+          // The claim on the call's key decides which of the two runs.
+          return { ...(await withArgsOf(row, call)), giveBack: undefined, forget: undefined }
+        } else {
+          await ask(store, call, settings, {
+            note: `This call has run before, and ${use.outcome}.`,
+            answered: row.decidedBy,
+          })
+        }
+        break
+      }
+      default:
+        await ask(store, call, settings, { note: undefined, answered: undefined })
+    }
+  }
+}
+
+/** The store of a log. */
+export function approvalsOf(log: ToolCallLog): ApprovalStore {
+  if (log.capabilities.approvals !== true || log.approvals === undefined) {
+    throw approvalsUnsupported(log.name)
+  }
+  return log.approvals
+}
+
+/** Stores the question; a user of the AI SDK may have answered it already. */
+async function ask(
+  store: ApprovalStore,
+  call: ApprovableCall,
+  settings: ApprovalSettings,
+  earlier: { readonly note: string | undefined; readonly answered: string | null | undefined },
+): Promise<void> {
+  const { definition, row, callKey, args, policy, task } = call
+  const question = await approvalRequest({
+    ...{ definition, settings, row, callKey, args },
+    ...{ redact: policy.redact, maxBytes: task.maxOutputBytes, note: earlier.note },
+  })
+  const stored = await store.request(question)
+  const approvalId = sdkApprovalOf(call.messages, row.toolCallId ?? '')
+  const decidedBy = `ai-sdk:${approvalId}`
+  // One answer of the user serves one execution.
+  if (approvalId === undefined || stored.status !== 'pending' || earlier.answered === decidedBy)
+    return
+  await decide(store, stored, { approved: true, decidedBy })
+}
+
+/** Asks whoever is there; throws when nobody is. */
+async function answerPending(
+  store: ApprovalStore,
+  pending: ApprovalRow,
+  call: ApprovableCall,
+  settings: ApprovalSettings,
+): Promise<void> {
+  const { definition, row, args, policy, context } = call
+  const { toolCallId, attempt } = row
+  const { id, status, usedBy } = pending
+  if (pending.toolCallId !== toolCallId || pending.attempt !== attempt) {
+    // The last call that asked is the one that people see.
+    await store.update(id, { status, usedBy }, { toolCallId: toolCallId ?? '', attempt })
+  }
+  const { onApproval } = policy
+  if (onApproval === undefined) throw approvalRequired(pending)
+  let problem: string | undefined
+  for (;;) {
+    const question: ApprovalQuestion = {
+      approval: pending,
+      args,
+      defaults: settings.defaults?.(args),
+      context: context(),
+      problem,
+    }
+    const decision = await onApproval(question)
+    if (decision === undefined) throw approvalRequired(pending)
+    if (decision.approved && decision.approvedArgs !== undefined) {
+      const checked = await checkArguments(definition.schema, decision.approvedArgs)
+      if (!checked.ok) {
+        problem = checked.problem
+        continue
+      }
+    }
+    // When another decision was faster, that one counts.
+    await decide(store, pending, decision)
+    return
+  }
+}
+
+async function taken(
+  store: ApprovalStore,
+  row: ApprovalRow,
+  call: ApprovableCall,
+): Promise<ApprovedCall> {
+  const { callToken } = call.row
+  const giveBack = (): Promise<void> => returnApproval(store, row.id, callToken)
+  try {
+    return {
+      ...(await withArgsOf(row, call)),
+      giveBack,
+      forget:
+        row.approvedArgsJson === null
+          ? undefined
+          : () =>
+              store.update(
+                row.id,
+                { status: 'executed', usedBy: callToken },
+                { approvedArgsJson: null },
+              ),
+    }
+  } catch (error) {
+    await giveBack()
+    throw error
+  }
+}
+
+async function withArgsOf(row: ApprovalRow, call: ApprovableCall): Promise<{ args: unknown }> {
+  if (row.approvedArgsJson === null) return { args: call.args }
+  const checked = await checkArguments(call.definition.schema, JSON.parse(row.approvedArgsJson))
+  if (checked.ok) return { args: checked.args }
+  throw argumentsRefused(row.toolName, row.id, checked.problem)
+}

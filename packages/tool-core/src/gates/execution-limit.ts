@@ -1,0 +1,113 @@
+import type { ToolCallLog, ToolCallQuery } from '../log/tool-call-log.ts'
+import type { ToolCallRow } from '../log/tool-call-row.ts'
+import { chain } from '../call/maybe-promise.ts'
+import type { MaybePromise } from '../log/tool-call-log.ts'
+import { SmithersError } from '../smithers-error.ts'
+import type { LimitSettings } from './gate-options.ts'
+
+/** Gives back the slot of a call that did not run, or whose failure does not count. */
+export type ReleaseSlot = () => void
+
+/**
+ * Counts the executions of one tool in one run. A slot is taken before a call runs and in one step, so parallel calls
+ * cannot exceed the limit; a run that goes on after a crash counts what its log holds.
+ *
+ * @remarks Does not protect against several processes that work on the same run at once: each counts for itself.
+ */
+export class ExecutionLimit {
+  #used: number | undefined
+  #counting: PromiseLike<void> | undefined
+
+  /** Takes a slot; undefined when there is none left. */
+  reserve(
+    { most, counted }: LimitSettings,
+    earlier: () => MaybePromise<readonly ToolCallRow[]>,
+  ): MaybePromise<ReleaseSlot | undefined> {
+    return chain(this.#count(counted, earlier), () => {
+      const used = this.#used ?? 0
+      if (used >= most) return undefined
+      this.#used = used + 1
+      let held = true
+      return () => {
+        if (!held) return
+        held = false
+        this.#used = (this.#used ?? 1) - 1
+      }
+    })
+  }
+
+  #count(
+    counted: LimitSettings['counted'],
+    earlier: () => MaybePromise<readonly ToolCallRow[]>,
+  ): MaybePromise<void> {
+    if (this.#used !== undefined) return undefined
+    if (this.#counting !== undefined) return this.#counting
+    const counting = chain(earlier(), (rows) => {
+      this.#used = rows.filter((row) => counts(row, counted)).length
+    })
+    if (this.#used !== undefined) return undefined
+    this.#counting = (counting as PromiseLike<void>).then(undefined, (error: unknown) => {
+      this.#counting = undefined
+      throw error
+    })
+    return this.#counting
+  }
+}
+
+/** The rows of one tool in one run. */
+export function executionsOf(
+  log: ToolCallLog,
+  runId: string,
+  toolName: string,
+  before: readonly ToolCallRow[] = [],
+): MaybePromise<readonly ToolCallRow[]> {
+  const after = before.at(-1)
+  const query: ToolCallQuery = { runId, toolName, limit: pageSize, ...(after && { after }) }
+  return chain(log.list(query), (page) => {
+    const rows = [...before, ...page]
+    return page.length === pageSize ? executionsOf(log, runId, toolName, rows) : rows
+  })
+}
+
+const pageSize = 1000
+
+export function limitError(toolName: string, most: number): SmithersError {
+  const times = most === 1 ? 'once' : `${most} times`
+  return new SmithersError(
+    'TOOL_LIMIT_REACHED',
+    most === 0
+      ? `Tool "${toolName}" was not run: it is switched off in this run (maxExecutionsPerRun is 0). Go on without it.`
+      : `Tool "${toolName}" was not run: it may run ${times} in a run (maxExecutionsPerRun), and has. Go on with what you have.`,
+    { details: { toolName, maxExecutionsPerRun: most }, effect: 'none' },
+  )
+}
+
+function counts(row: ToolCallRow, counted: LimitSettings['counted']): boolean {
+  if (row.status === 'started') return true
+  if (row.replayOf !== null) return false
+  if (row.status === 'success') return true
+  return counted === 'executions' && !wasRefused(row)
+}
+
+/** Calls that were refused leave a row, but did not run. */
+function wasRefused({ effect, errorJson }: ToolCallRow): boolean {
+  if (effect !== 'none' || errorJson === null) return false
+  try {
+    const { code } = JSON.parse(errorJson) as { readonly code?: unknown }
+    return typeof code === 'string' && refusalCodes.has(code)
+  } catch {
+    return false
+  }
+}
+
+const refusalCodes: ReadonlySet<string> = new Set([
+  'INVALID_INPUT',
+  'TOOL_INPUT_NOT_CANONICAL',
+  'TOOL_LIMIT_REACHED',
+  'TOOL_APPROVAL_REQUIRED',
+  'TOOL_APPROVAL_REJECTED',
+  'TOOL_CIRCUIT_OPEN',
+  'TOOL_CALL_IN_PROGRESS',
+  'TOOL_CALL_BLOCKED',
+  'TOOL_ABORTED',
+])

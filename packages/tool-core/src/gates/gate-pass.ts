@@ -1,0 +1,57 @@
+import { chain } from '../call/maybe-promise.ts'
+import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { ApprovedCall } from './approve-call.ts'
+import type { SettleBreaker } from './circuit-breaker.ts'
+import type { ReleaseSlot } from './execution-limit.ts'
+import type { LimitSettings } from './gate-options.ts'
+import type { Flight } from './result-cache.ts'
+
+/** What the gates have set aside for one call, until it is known how the call ended. */
+export class GatePass {
+  /** False when the call may only be answered from the cache. */
+  mayRun = true
+  #slot: ReleaseSlot | undefined
+  #counted: LimitSettings['counted'] = 'executions'
+  #approval: ApprovedCall | undefined
+  #breaker: SettleBreaker | undefined
+  #flight: Flight | undefined
+
+  holdSlot(slot: ReleaseSlot, counted: LimitSettings['counted']): void {
+    this.#slot = slot
+    this.#counted = counted
+  }
+
+  holdApproval(approval: ApprovedCall): void {
+    this.#approval = approval
+  }
+
+  holdBreaker(settle: SettleBreaker): void {
+    this.#breaker = settle
+  }
+
+  holdFlight(flight: Flight): void {
+    this.#flight = flight
+  }
+
+  succeeded(output: unknown): MaybePromise<void> {
+    this.#flight?.succeed(output)
+    this.#flight = undefined
+    return chain(this.#approval?.forget?.(), () => this.#breaker?.('success'))
+  }
+
+  /** @param aborted The call was ended from outside, which says nothing about the tool. */
+  failed(error: unknown, aborted: boolean): MaybePromise<void> {
+    this.#flight?.fail(error)
+    this.#flight = undefined
+    if (this.#counted === 'successes') this.#slot?.()
+    return this.#breaker?.(aborted ? 'unused' : 'failure')
+  }
+
+  /** The call did not run: everything is given back. */
+  unused(): MaybePromise<void> {
+    this.#slot?.()
+    this.#flight?.abandon()
+    this.#flight = undefined
+    return chain(this.#approval?.giveBack?.(), () => this.#breaker?.('unused'))
+  }
+}

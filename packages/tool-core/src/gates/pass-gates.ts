@@ -1,0 +1,145 @@
+import type { JournalPolicy } from '../call/journal-policy.ts'
+import { chain, isThenable, rescue } from '../call/maybe-promise.ts'
+import type { ToolDefinition } from '../call/tool-definition.ts'
+import { hashInput } from '../idempotency-key.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import type { MaybePromise, StartRow } from '../log/tool-call-log.ts'
+import { SmithersError } from '../smithers-error.ts'
+import type { ConversationMessage, TaskContext, ToolContext } from '../tool-context.ts'
+import { type ApprovedCall, approveCall } from './approve-call.ts'
+import { executionsOf, limitError } from './execution-limit.ts'
+import { GatePass } from './gate-pass.ts'
+import type { CacheSettings, GateSettings } from './gate-options.ts'
+import type { CachedResult, ResultCache } from './result-cache.ts'
+import { attemptGatesOf, runGatesOf } from './run-gates.ts'
+
+/** A call before the gates of its tool. */
+export interface CallAtGates {
+  readonly definition: ToolDefinition
+  readonly gates: GateSettings
+  readonly task: TaskContext
+  readonly policy: JournalPolicy
+  readonly row: StartRow
+  /** The same for the same call in every attempt, and for no other call of the run. */
+  readonly callKey: string
+  readonly args: unknown
+  readonly messages: readonly ConversationMessage[]
+  readonly context: () => ToolContext
+}
+
+/** What the gates made of a call that they did not refuse. */
+export type Admission =
+  /** It runs, with these arguments, and tells `pass` how it ended. */
+  | { readonly kind: 'run'; readonly args: unknown; readonly pass: GatePass }
+  /** An equal call has the result. */
+  | { readonly kind: 'answer'; readonly args: unknown; readonly result: CachedResult }
+
+/**
+ * Leads a call through the gates of its tool, in this order: limit, approval, breaker, cache (tools.md §1.3). Whatever
+ * an earlier gate has set aside for the call is given back when a later one refuses it.
+ *
+ * @throws SmithersError `TOOL_LIMIT_REACHED`, `TOOL_APPROVAL_REQUIRED`, `TOOL_APPROVAL_REJECTED`, `TOOL_CIRCUIT_OPEN`,
+ *   or what the equal call threw whose result it waited for.
+ */
+export function passGates(call: CallAtGates): MaybePromise<Admission> {
+  const pass = new GatePass()
+  return rescue(
+    () =>
+      chain(reserve(call, pass), () =>
+        chain(approve(call, pass), (args) =>
+          chain(enterBreaker(call, pass), () => visitCache(call, pass, args)),
+        ),
+      ),
+    (error) =>
+      chain(pass.unused(), () => {
+        throw error
+      }),
+  )
+}
+
+function reserve(call: CallAtGates, pass: GatePass): MaybePromise<void> {
+  const { limit } = call.gates
+  if (limit === undefined) return undefined
+  const { task, policy, definition } = call
+  const { name } = definition.metadata
+  const fresh = task.ephemeral || policy.startsEmpty
+  const slot = runGatesOf(task)
+    .limitOf(name)
+    .reserve(limit, () => (fresh ? [] : executionsOf(task.log, task.runId, name)))
+  return chain(slot, (release) => {
+    if (release !== undefined) return pass.holdSlot(release, limit.counted)
+    // What the cache answers is no execution.
+    if (!mayBeCached(call)) throw limitError(name, limit.most)
+    pass.mayRun = false
+    return undefined
+  })
+}
+
+function approve(call: CallAtGates, pass: GatePass): MaybePromise<unknown> {
+  const { approval } = call.gates
+  if (approval === undefined) return call.args
+  return chain(approveCall(call, approval), (approved: ApprovedCall) => {
+    pass.holdApproval(approved)
+    return approved.args
+  })
+}
+
+function enterBreaker(call: CallAtGates, pass: GatePass): MaybePromise<void> {
+  const { breaker } = call.gates
+  if (breaker === undefined) return undefined
+  const { definition } = call
+  const { name } = definition.metadata
+  return chain(runGatesOf(call.task).breakerOf(definition, name, breaker).enter(), (settle) =>
+    pass.holdBreaker(settle),
+  )
+}
+
+function visitCache(call: CallAtGates, pass: GatePass, args: unknown): MaybePromise<Admission> {
+  const { cache: settings, limit } = call.gates
+  if (settings === undefined) return { kind: 'run', args, pass }
+  const { name } = call.definition.metadata
+  const key = cacheKey(call, settings, args)
+  const visit = cacheOf(call, settings).visit(key, call.row.callToken, settings)
+  if (visit.kind === 'hit') return answer(pass, args, visit.result)
+  if (visit.kind === 'lead') {
+    pass.holdFlight(visit.flight)
+    if (!pass.mayRun && limit !== undefined) throw limitError(name, limit.most)
+    return { kind: 'run', args, pass }
+  }
+  return visit.result.then((result) =>
+    // What cannot be shared is made anew by everyone who asked.
+    result === undefined ? visitCache(call, pass, args) : answer(pass, args, result),
+  )
+}
+
+function answer(pass: GatePass, args: unknown, result: CachedResult): MaybePromise<Admission> {
+  const admission: Admission = { kind: 'answer', args, result }
+  const given = pass.unused()
+  return isThenable(given) ? given.then(() => admission) : admission
+}
+
+function cacheOf({ task, definition }: CallAtGates, { scope }: CacheSettings): ResultCache {
+  return (scope === 'run' ? runGatesOf(task) : attemptGatesOf(task)).cacheOf(definition)
+}
+
+function mayBeCached(call: CallAtGates): boolean {
+  const { cache: settings } = call.gates
+  return settings !== undefined && cacheOf(call, settings).has(cacheKey(call, settings, call.args))
+}
+
+function cacheKey(call: CallAtGates, { keyFn }: CacheSettings, args: unknown): string {
+  if (keyFn === undefined) {
+    const { inputHash } = call.row
+    return args === call.args && inputHash !== null ? inputHash : hashInput(args, undefined)
+  }
+  const { name } = call.definition.metadata
+  try {
+    return canonicalJson(keyFn(args))
+  } catch (cause) {
+    throw new SmithersError(
+      'INVALID_TOOL',
+      `Tool "${name}" was not run: its cache.keyFn failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { details: { toolName: name }, cause, effect: 'none' },
+    )
+  }
+}

@@ -1,0 +1,125 @@
+import type { CacheSettings } from './gate-options.ts'
+
+/** A result as it is shared: the caller's own copy, and the row of the call that made it. */
+export interface CachedResult {
+  readonly output: unknown
+  readonly callToken: string
+}
+
+/** What a call finds in the cache. */
+export type CacheVisit =
+  /** An equal call has the result. */
+  | { readonly kind: 'hit'; readonly result: CachedResult }
+  /** An equal call is running; undefined when its result cannot be shared. */
+  | { readonly kind: 'wait'; readonly result: Promise<CachedResult | undefined> }
+  /** This call runs, and tells others how it ended. */
+  | { readonly kind: 'lead'; readonly flight: Flight }
+
+/** The one call that runs for all equal ones. */
+export interface Flight {
+  succeed(output: unknown): void
+  fail(error: unknown): void
+  /** The call did not run after all: whoever waits for it asks again. */
+  abandon(): void
+}
+
+/**
+ * Remembers results of one tool. Equal calls in parallel wait for the first of them. Every reader gets a copy of its
+ * own, so nobody can change what others read; a result that cannot be copied is not shared.
+ */
+export class ResultCache {
+  readonly #kept = new Map<string, Kept>()
+  readonly #flights = new Map<string, Promise<Kept | undefined>>()
+
+  /** True when a visit would not lead to an execution. */
+  has(key: string): boolean {
+    return this.#flights.has(key) || this.#fresh(key) !== undefined
+  }
+
+  visit(key: string, callToken: string, { ttlMs }: CacheSettings): CacheVisit {
+    const kept = this.#fresh(key)
+    if (kept !== undefined) return { kind: 'hit', result: copyOf(kept) }
+    const running = this.#flights.get(key)
+    if (running !== undefined) {
+      const result = running.then((made) => (made === undefined ? undefined : copyOf(made)))
+      return { kind: 'wait', result }
+    }
+    return { kind: 'lead', flight: this.#take(key, callToken, ttlMs) }
+  }
+
+  #take(key: string, callToken: string, ttlMs: number): Flight {
+    const { promise, resolve, reject } = Promise.withResolvers<Kept | undefined>()
+    // Nobody may be waiting.
+    promise.catch(ignore)
+    this.#flights.set(key, promise)
+    const land = (): void => void this.#flights.delete(key)
+    return {
+      succeed: (output) => {
+        land()
+        const copied = copyPlain(output)
+        if (copied === undefined) return resolve(undefined)
+        const kept = { output: copied.value, callToken, expiresAtMs: performance.now() + ttlMs }
+        this.#keep(key, kept)
+        resolve(kept)
+      },
+      fail: (error) => {
+        land()
+        reject(error as Error)
+      },
+      abandon: () => {
+        land()
+        resolve(undefined)
+      },
+    }
+  }
+
+  #keep(key: string, kept: Kept): void {
+    this.#kept.set(key, kept)
+    if (this.#kept.size <= mostKept) return
+    const [oldest] = this.#kept.keys()
+    if (oldest !== undefined) this.#kept.delete(oldest)
+  }
+
+  #fresh(key: string): Kept | undefined {
+    const kept = this.#kept.get(key)
+    if (kept === undefined || performance.now() < kept.expiresAtMs) return kept
+    this.#kept.delete(key)
+    return undefined
+  }
+}
+
+interface Kept extends CachedResult {
+  readonly expiresAtMs: number
+}
+
+/** Results of one tool in one run; the oldest makes room. */
+const mostKept = 1000
+
+function copyOf({ output, callToken }: Kept): CachedResult {
+  return { output: structuredClone(output), callToken }
+}
+
+/** A copy of plain data; undefined for what would lose its nature by being copied. */
+function copyPlain(value: unknown): { readonly value: unknown } | undefined {
+  try {
+    return isPlain(value, 0) ? { value: structuredClone(value) } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isPlain(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function'
+  if (depth > deepest) return false
+  if (value instanceof Date || ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
+    return true
+  if (value instanceof Map) return [...value].flat().every((item) => isPlain(item, depth + 1))
+  if (value instanceof Set) return [...value].every((item) => isPlain(item, depth + 1))
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return false
+  return Object.values(value).every((item) => isPlain(item, depth + 1))
+}
+
+const deepest = 100
+
+function ignore(): void {}
