@@ -91,9 +91,9 @@ export function createBubblewrap(): IsolationBackend {
       const why = 'The system-call filter was not loaded.'
       faults.push({ what: 'syscalls', why, fix: 'Use a kernel with CONFIG_SECCOMP_FILTER.' })
     }
-    return faults.length > 0
-      ? refusal(faults)
-      : { usable: true, enforced: allEnforced, notEnforced: [] }
+    if (faults.length > 0) return refusal(faults)
+    const weaker = bubblewrap()?.options.has('--bind-fd') === true ? [] : [protectedByWatching]
+    return { usable: true, enforced: allEnforced, notEnforced: weaker }
   }
 
   return { name: 'bubblewrap', probe, wrap }
@@ -110,6 +110,12 @@ const reportFault =
   'This is a fault of the kernel or of this package, not a setting: please report it as SECURITY.md says.'
 
 type Network = WrapRequest['policy']['network']
+
+const protectedByWatching: NotEnforced = {
+  what: 'files',
+  why: 'This bwrap cannot mount open descriptors: protected names are compared before and after a command, not mounted read-only.',
+  fix: 'Install bubblewrap 0.10 or newer, or the security update of an older one (Debian 0.8.0-2+deb12u1).',
+}
 
 interface BubblewrapProgram {
   readonly path: string

@@ -132,6 +132,15 @@ describeConfined('a system call that leaves the sandbox', (confinement) => {
     })
   })
 
+  test('has no terminal of the caller: it is in a session of its own', async () => {
+    const { stdout } = await confinement.run(confinement.directory(), ['cat', '/proc/self/stat'])
+    // The fields after the name: state, parent, group, session, terminal.
+    const [, , , session, terminal] = stdout.slice(stdout.lastIndexOf(')') + 2).split(' ')
+    // 0 stands for a session that was not made in this process namespace.
+    expect(Number(session)).toBeGreaterThan(0)
+    expect(terminal).toBe('0')
+  })
+
   test('finds no new privilege in a set-user-id program', async () => {
     const script =
       'grep Uid: /proc/self/status; for p in su sudo mount newgrp passwd; do command -v $p >/dev/null && $p -c "id -u" root </dev/null 2>/dev/null; done; true'
