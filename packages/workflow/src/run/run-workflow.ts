@@ -177,7 +177,8 @@ function resumable(error: unknown, runId: string): SmithersError {
   const details = { ...(isSmithersError(error) ? error.details : {}), runId }
   const message = error instanceof Error ? error.message : String(error)
   const code = isSmithersError(error) ? error.code : 'TASK_FAILED'
-  return new SmithersError(code, `${message} Resume with runId "${runId}".`, {
+  const sentence = /[.!?]$/.test(message) ? message : `${message}.`
+  return new SmithersError(code, `${sentence} Resume with runId "${runId}".`, {
     details,
     cause: error,
   })

@@ -3,7 +3,12 @@ import type { WorkflowDefinition } from '../create-smithers.ts'
 import type { WorkflowEvent } from '../events.ts'
 import { buildPlan } from '../schedule/build-plan.ts'
 import { Plan } from '../schedule/plan.ts'
-import { type PlannedLoop, type PlannedTask, progressKey } from '../schedule/plan-node.ts'
+import {
+  type PlannedLoop,
+  type PlannedTask,
+  type PlanNode,
+  progressKey,
+} from '../schedule/plan-node.ts'
 import { isFatal } from '../task/fatal-error.ts'
 import { type FinishedTask, runAttempts } from '../task/run-attempts.ts'
 import { readTree } from '../tree/read-tree.ts'
@@ -113,7 +118,8 @@ export class WorkflowRun {
     const { loop, loopId, iteration, body } = planned
     const { held, progress, emit } = this.#parts
     const last = iteration + 1 >= loop.maxIterations
-    if (!loop.until && !last && body !== null && body.children.length > 0) {
+    // Without tasks nothing could ever change: such a loop is over.
+    if (!loop.until && !last && body !== null && hasTask(body)) {
       const next = { iteration: iteration + 1, finished: false }
       await held.saveLoop({ loopId, ...next })
       progress.loops.set(loopId, next)
@@ -208,6 +214,12 @@ export class WorkflowRun {
       first,
     )
   }
+}
+
+function hasTask(node: PlanNode): boolean {
+  if (node.kind === 'task') return true
+  if (node.kind === 'loop') return node.body !== null && hasTask(node.body)
+  return node.children.some(hasTask)
 }
 
 function rendered(

@@ -1,0 +1,259 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import {
+  createMemoryRunStore,
+  createSmithers,
+  runWorkflow,
+  Task,
+  type WorkflowContext,
+  type WorkflowNode,
+} from '@smithers/workflow'
+import { scriptedAgent } from '../fixtures/scripted-agent.ts'
+
+const { Workflow, Sequence, Parallel, Loop, smithers, outputs } = createSmithers({
+  note: z.looseObject({ text: z.string() }),
+})
+
+type Context = WorkflowContext<unknown, { note: { text: string } }>
+
+/** Runs a wrong workflow, then a right one under the same id: what had finished must not run again. */
+async function runThenMend(
+  wrong: (ctx: Context) => WorkflowNode,
+  input: Readonly<Record<string, unknown>> = {},
+): Promise<{ readonly error: unknown; readonly finishedOnce: boolean }> {
+  const store = createMemoryRunStore()
+  let firstRan = 0
+  const first = (
+    <Task id="first">
+      {() => {
+        firstRan += 1
+      }}
+    </Task>
+  )
+  const workflowOf = (rest: (ctx: Context) => WorkflowNode) =>
+    smithers((ctx) => (
+      <Workflow name="mended">
+        {first}
+        {rest(ctx as Context)}
+      </Workflow>
+    ))
+  const run = runWorkflow(workflowOf(wrong), { runId: 'run-1', store, input })
+  const error: unknown = await run.then(
+    () => 'It ran.',
+    (reason: unknown) => reason,
+  )
+  expect(await store.runs()).toMatchObject([{ status: 'failed', leaseToken: null }])
+  const right = workflowOf(() => <Task id="last">{() => 'mended'}</Task>)
+  const { tasks } = await runWorkflow(right, { runId: 'run-1', store })
+  expect(tasks.map(({ id }) => id)).toEqual(['first', 'last'])
+  return { error, finishedOnce: firstRan === 1 }
+}
+
+const nothing = (): void => {}
+
+describe('runWorkflow', () => {
+  test.each<[what: string, wrong: (ctx: Context) => WorkflowNode, message: string]>([
+    [
+      'two tasks with one id',
+      () => <Task id="first">{nothing}</Task>,
+      'Two tasks have the id "first". Ids name rows of the log',
+    ],
+    [
+      'tasks that wait for each other',
+      () => (
+        <Parallel>
+          <Task id="a" dependsOn={['b']}>
+            {nothing}
+          </Task>
+          <Task id="b" dependsOn={['a']}>
+            {nothing}
+          </Task>
+        </Parallel>
+      ),
+      'Tasks wait for each other: "a" waits for "b" waits for "a".',
+    ],
+    [
+      'a task that waits for a later one of its sequence',
+      () => (
+        <Sequence>
+          <Task id="a" dependsOn={['c']}>
+            {nothing}
+          </Task>
+          <Task id="b">{nothing}</Task>
+          <Task id="c">{nothing}</Task>
+        </Sequence>
+      ),
+      'Tasks wait for each other: "a" waits for "c" waits for "b" waits for "a".',
+    ],
+    [
+      'a task that waits for itself',
+      () => (
+        <Task id="a" dependsOn={['a']}>
+          {nothing}
+        </Task>
+      ),
+      'Tasks wait for each other: "a" waits for "a".',
+    ],
+    [
+      'a task that waits for one that is not there',
+      () => (
+        <Task id="a" dependsOn={['ghost']}>
+          {nothing}
+        </Task>
+      ),
+      'Task "a" waits for "ghost", and the workflow shows no task with this id.',
+    ],
+    [
+      'an output that is not declared',
+      () => (
+        <Task id="a" output="nope">
+          {nothing}
+        </Task>
+      ),
+      '<Task id="a" output> is "nope", which createSmithers does not declare. Declared: "note".',
+    ],
+    ['text outside a task', () => 'Fix it.', '"Fix it." stands outside a <Task>.'],
+    [
+      'an agent without a prompt',
+      () => <Task id="a" agent={scriptedAgent({}, []).agent} />,
+      '<Task id="a"> has no prompt.',
+    ],
+    [
+      'a task without work',
+      () => <Task id="a" />,
+      '<Task id="a"> has neither an agent nor content.',
+    ],
+    [
+      'an asynchronous component',
+      () => {
+        const Later = (async () => null) as unknown as () => null
+        return <Later />
+      },
+      'The component Later is asynchronous.',
+    ],
+    [
+      'a workflow inside another',
+      () => <Workflow name="inner">{null}</Workflow>,
+      'A <Workflow> stands inside another.',
+    ],
+    [
+      'a concurrency of nothing',
+      () => <Parallel maxConcurrency={0}>{null}</Parallel>,
+      '<Parallel maxConcurrency> must be a whole number from 1, got 0.',
+    ],
+    [
+      'a timeout that overflows the timer',
+      () => (
+        <Task id="a" timeoutMs={2 ** 31}>
+          {nothing}
+        </Task>
+      ),
+      '<Task id="a" timeoutMs> must be a positive number of at most 2147483647 milliseconds',
+    ],
+    [
+      'a function that throws',
+      () => {
+        throw new Error('ctx.input is empty')
+      },
+      'The workflow could not be rendered: ctx.input is empty',
+    ],
+  ])('names %s and leaves a run that can be resumed', async (_what, wrong, message) => {
+    const { error } = await runThenMend(wrong)
+    expect(error).toMatchObject({
+      code: 'WORKFLOW_INVALID',
+      message: expect.stringContaining(message),
+      details: { runId: 'run-1' },
+    })
+  })
+
+  test('keeps what has finished when the error comes to light later', async () => {
+    const { error, finishedOnce } = await runThenMend(() => (
+      <Task id="a" dependsOn={['ghost']}>
+        {nothing}
+      </Task>
+    ))
+    expect(error).toMatchObject({ code: 'WORKFLOW_INVALID' })
+    expect(finishedOnce).toBe(true)
+  })
+
+  test.each<[what: string, output: unknown, message: string]>([
+    [
+      'that does not match its schema',
+      { text: 7 },
+      'text: Invalid input: expected string, received number',
+    ],
+    ['that JSON cannot hold', { text: 'a', big: 10n }, '"big" is a bigint'],
+    ['that contains itself', circular(), '"self" contains itself'],
+  ])('names an output %s and leaves a run that can be resumed', async (_what, output, message) => {
+    const { error, finishedOnce } = await runThenMend(() => (
+      <Task id="bad" output={outputs.note}>
+        {() => output}
+      </Task>
+    ))
+    expect(error).toMatchObject({
+      code: 'TASK_OUTPUT_INVALID',
+      message: expect.stringContaining(message),
+    })
+    expect(finishedOnce).toBe(true)
+  })
+
+  test.each<[what: string, input: Record<string, unknown>, message: string]>([
+    [
+      'a function',
+      { callback: nothing },
+      'The input cannot be recorded: "callback" is a function.',
+    ],
+    ['a date', { when: { at: new Date(0) } }, '"when.at" is a Date.'],
+    ['a cycle', circular(), '"self" contains itself.'],
+    ['infinity', { limit: Number.POSITIVE_INFINITY }, '"limit" is Infinity.'],
+    ['a hole', { list: [undefined] }, '"list.0" is undefined.'],
+  ])(
+    'names %s in the input and leaves a run that can be resumed',
+    async (_what, input, message) => {
+      const { error } = await runThenMend(() => null, input)
+      expect(error).toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining(message),
+        details: { runId: 'run-1' },
+      })
+    },
+  )
+
+  test('names an input that does not match the schema', async () => {
+    const typed = createSmithers({ input: z.object({ file: z.string() }) })
+    const workflow = typed.smithers(() => <Workflow name="typed">{null}</Workflow>)
+    const store = createMemoryRunStore()
+    const run = runWorkflow(workflow, { runId: 'r', store, input: { file: 7 } as never })
+    await expect(run).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringContaining('The input does not match the workflow'),
+    })
+  })
+
+  test('fails a loop that never comes to its end when it is told to', async () => {
+    const workflow = smithers((ctx) => (
+      <Workflow name="endless">
+        <Loop
+          id="again"
+          until={ctx.outputs.note?.text === 'done'}
+          maxIterations={2}
+          onMaxIterations="fail"
+        >
+          <Task id="try" output="note">
+            {{ text: 'not yet' }}
+          </Task>
+        </Loop>
+      </Workflow>
+    ))
+    await expect(runWorkflow(workflow)).rejects.toMatchObject({
+      code: 'TASK_FAILED',
+      message: expect.stringContaining('Loop "again" did not come to its end within 2 iterations'),
+    })
+  })
+})
+
+function circular(): Record<string, unknown> {
+  const value: { text: string; self?: unknown } = { text: 'round' }
+  value.self = value
+  return value
+}
