@@ -5,6 +5,8 @@ export class LineCollector {
   readonly #lines: Buffer[] = []
   #bytes = 0
   #unfinished: Buffer = Buffer.alloc(0)
+  // Where no line fits, the beginning of the first one.
+  #first: Buffer = Buffer.alloc(0)
   #full = false
 
   constructor(maxBytes: number, prefix: string) {
@@ -16,6 +18,7 @@ export class LineCollector {
   push(bytes: Uint8Array): boolean {
     if (this.#full) return false
     let rest = Buffer.concat([this.#unfinished, bytes])
+    if (this.#lines.length === 0) this.#first = this.#withoutPrefix(rest)
     for (let end = rest.indexOf(10); end >= 0 && !this.#full; end = rest.indexOf(10)) {
       this.#add(rest.subarray(0, end + 1))
       rest = rest.subarray(end + 1)
@@ -43,34 +46,37 @@ export class LineCollector {
   }
 
   #add(line: Buffer): void {
-    const kept = line.subarray(0, this.#prefix.length).equals(this.#prefix)
-      ? line.subarray(this.#prefix.length)
-      : line
+    const kept = this.#withoutPrefix(line)
     if (this.#bytes + kept.length > this.#maxBytes) {
       this.#full = true
-      this.#unfinished = kept
       return
     }
     this.#lines.push(kept)
     this.#bytes += kept.length
   }
 
+  #withoutPrefix(line: Buffer): Buffer {
+    const hasPrefix = line.subarray(0, this.#prefix.length).equals(this.#prefix)
+    return hasPrefix ? line.subarray(this.#prefix.length) : line
+  }
+
   #shortened(note?: string): string {
+    const end = note === undefined ? '' : `\n${note}`
+    const advice = `more follow. Narrow the pattern, the path or the glob.]${end}`
     const marker = (shown: number): string =>
-      `[… cut at ${this.#maxBytes} bytes after ${shown} lines; more follow. Narrow the pattern, the path or the glob.]` +
-      (note === undefined ? '' : `\n${note}`)
+      `[… cut at ${this.#maxBytes} bytes after ${shown} lines; ${advice}`
     const room = this.#maxBytes - Buffer.byteLength(marker(this.#lines.length))
     const lines = [...this.#lines]
     let bytes = this.#bytes
     while (bytes > room && lines.length > 0) bytes -= lines.pop()!.length
-    if (lines.length > 0 || room <= 0) {
-      return room <= 0
-        ? cutEnd(toText(this.#lines), this.#maxBytes)
-        : toText(lines) + marker(lines.length)
-    }
+    if (lines.length > 0) return toText(lines) + marker(lines.length)
     // Not even one line fits: its beginning is worth more than nothing.
-    const first = this.#lines[0] ?? this.#unfinished
-    return `${cutEnd(toText([first]), room - 1).trimEnd()}\n${marker(0)}`
+    const inside = `[… cut at ${this.#maxBytes} bytes inside the first line; ${advice}`
+    const first = toText([this.#lines[0] ?? this.#first])
+    const space = this.#maxBytes - Buffer.byteLength(inside) - 1
+    return space > 0
+      ? `${cutEnd(first, space).trimEnd()}\n${inside}`
+      : cutEnd(first, this.#maxBytes)
   }
 }
 

@@ -1,0 +1,238 @@
+import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createBuiltinTools, grep } from '@smithers/builtin-tools'
+import {
+  getDefinedToolMetadata,
+  runWithToolContext,
+  type ToolContextOptions,
+} from '@smithers/tool-core'
+import { describe, expect, test } from 'vitest'
+import { createFileTask } from './fixtures/file-task.ts'
+
+const call = { toolCallId: 'call-1', messages: [] }
+type Input = Parameters<typeof grep.execute>[0]
+
+function createTask(
+  contents: Readonly<Record<string, string | Buffer>>,
+  options: ToolContextOptions = {},
+  tool = grep,
+) {
+  const { root, context } = createFileTask(contents, { isolation: 'none', ...options })
+  return {
+    root,
+    search: (input: Input) => runWithToolContext(context, () => tool.execute(input, call)),
+  }
+}
+
+const lines = (text: string): string[] => text.split('\n').filter(Boolean).toSorted()
+const code = (expected: string) => expect.objectContaining({ code: expected })
+
+describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) => {
+  const options = { isolation }
+
+  test('returns path:line:text with paths from the root, whatever is searched', async () => {
+    const { search, root } = createTask(
+      { 'src/a.ts': 'one\ntoken here\n', 'src/deep/b.ts': 'token\n', 'c.md': 'token\n' },
+      options,
+    )
+    expect(lines(await search({ pattern: 'token' }))).toEqual([
+      'c.md:1:token',
+      'src/a.ts:2:token here',
+      'src/deep/b.ts:1:token',
+    ])
+    expect(await search({ pattern: 'token', path: 'src/a.ts' })).toBe('src/a.ts:2:token here\n')
+    expect(await search({ pattern: 'token', path: join(root, 'src/deep') })).toBe(
+      'src/deep/b.ts:1:token\n',
+    )
+    expect(await search({ pattern: 'token', path: './src/../c.md' })).toBe('c.md:1:token\n')
+  })
+
+  test('returns an empty string when nothing matches', async () => {
+    const { search } = createTask({ a: 'x' }, options)
+    expect(await search({ pattern: 'absent' })).toBe('')
+  })
+
+  test('takes a pattern that looks like an option or a URL as a pattern', async () => {
+    const { search } = createTask({ a: '--files\n-e\nsee https://example.com/x\n' }, options)
+    expect(await search({ pattern: '--files' })).toBe('a:1:--files\n')
+    expect(await search({ pattern: '-e' })).toBe('a:2:-e\n')
+    expect(await search({ pattern: 'https://example' })).toBe('a:3:see https://example.com/x\n')
+    expect(await search({ pattern: '--pre=touch ran' })).toBe('')
+  })
+
+  test('reads no configuration file', async () => {
+    const { search, root } = createTask(
+      { a: 'token\n', 'config/rc': '--files-without-match\n' },
+      options,
+    )
+    process.env['RIPGREP_CONFIG_PATH'] = join(root, 'config/rc')
+    try {
+      const { grep: passing } = createBuiltinTools({ isolation, env: { pass: ['RIPGREP_*'] } })
+      const { search: searchPassing } = createTask({ a: 'token\n' }, options, passing)
+      expect(await search({ pattern: 'token', path: 'a' })).toBe('a:1:token\n')
+      expect(await searchPassing({ pattern: 'token' })).toBe('a:1:token\n')
+    } finally {
+      delete process.env['RIPGREP_CONFIG_PATH']
+    }
+  })
+
+  test('maps its options to those of ripgrep', async () => {
+    const { search } = createTask(
+      { 'a.ts': 'one\nTwo.\nthree\n', 'b.md': 'two!\n', '.hidden': 'two\n', 'x/a.b': 'a.c\nabc\n' },
+      options,
+    )
+    expect(lines(await search({ pattern: 'two', ignoreCase: true }))).toEqual([
+      'a.ts:2:Two.',
+      'b.md:1:two!',
+    ])
+    expect(await search({ pattern: 'two', ignoreCase: true, glob: '*.ts' })).toBe('a.ts:2:Two.\n')
+    expect(await search({ pattern: 'two', ignoreCase: true, glob: '!*.ts' })).toBe('b.md:1:two!\n')
+    expect(await search({ pattern: 'a.c', literal: true })).toBe('x/a.b:1:a.c\n')
+    expect(lines(await search({ pattern: 'a.c' }))).toEqual(['x/a.b:1:a.c', 'x/a.b:2:abc'])
+    expect(await search({ pattern: 'Two', context: 1 })).toBe(
+      'a.ts-1-one\na.ts:2:Two.\na.ts-3-three\n',
+    )
+    expect(lines(await search({ pattern: 'two', hidden: true }))).toEqual([
+      '.hidden:1:two',
+      'b.md:1:two!',
+    ])
+  })
+
+  test('skips what .gitignore names, also without a repository around', async () => {
+    const { search } = createTask(
+      {
+        '.gitignore': 'built/\n',
+        'built/a': 'token\n',
+        'sub/.gitignore': 'no\n',
+        'sub/no': 'token\n',
+        'sub/yes': 'token\n',
+      },
+      options,
+    )
+    expect(await search({ pattern: 'token' })).toBe('sub/yes:1:token\n')
+    expect(await search({ pattern: 'token', path: 'sub' })).toBe('sub/yes:1:token\n')
+  })
+
+  test('follows no ignore file above the root', async () => {
+    const { root } = createTask({ '.gitignore': '*\n', 'inner/a': 'token\n' }, options)
+    const { grep: inner } = createBuiltinTools({ isolation, rootDir: join(root, 'inner') })
+    const { search } = createTask({}, options, inner)
+    expect(await search({ pattern: 'token' })).toBe('a:1:token\n')
+  })
+
+  test('cuts at a line when the limit is full, says so, and stays within the limit', async () => {
+    const text = Array.from({ length: 5_000 }, (_, line) => `token number ${line}\n`).join('')
+    const { search } = createTask({ 'big.txt': text }, { ...options, maxOutputBytes: 1_000 })
+    const output = await search({ pattern: 'token' })
+    expect(Buffer.byteLength(output)).toBeLessThanOrEqual(1_000)
+    const shown = output.split('\n')
+    const note = shown.pop()
+    for (const [index, line] of shown.entries()) {
+      expect(line).toBe(`big.txt:${index + 1}:token number ${index}`)
+    }
+    expect(note).toBe(
+      `[… cut at 1000 bytes after ${shown.length} lines; more follow. Narrow the pattern, the path or the glob.]`,
+    )
+  })
+
+  test('is stopped when the limit is full, not read to its end', async () => {
+    // 48 GB of matches: a search that drained them would meet its time limit.
+    const { search, root } = createTask(
+      { big: 'token\n'.repeat(2_000_000) },
+      { ...options, maxOutputBytes: 500, timeoutMs: 15_000 },
+    )
+    for (let copy = 0; copy < 2_000; copy += 1)
+      linkSync(join(root, 'big'), join(root, `big-${copy}`))
+    const output = await search({ pattern: 'token' })
+    expect(output).toContain('cut at 500 bytes')
+  })
+
+  test('shows the beginning of a single line that is longer than the limit', async () => {
+    const { search } = createTask(
+      { 'min.js': `token ${'é'.repeat(100_000)}` },
+      { ...options, maxOutputBytes: 300 },
+    )
+    const output = await search({ pattern: 'token' })
+    expect(Buffer.byteLength(output)).toBeLessThanOrEqual(300)
+    expect(output).toMatch(/^min\.js:1:token é+\n\[… cut at 300 bytes inside the first line;/)
+  })
+
+  test('says what ripgrep says about a pattern that it cannot read', async () => {
+    const { search } = createTask({ a: 'x' }, options)
+    const failure = search({ pattern: '(unclosed' })
+    await expect(failure).rejects.toThrow(code('TOOL_GREP_FAILED'))
+    await expect(failure).rejects.toThrow(/ripgrep failed: .*regex parse error[^]*unclosed group/)
+  })
+
+  test('returns the matches and a note when a part could not be searched', async ({ skip }) => {
+    skip(process.geteuid?.() === 0 && isolation === 'none', 'root may read everything')
+    const { search, root } = createTask({ a: 'token\n', 'closed/b': 'token\n' }, options)
+    chmodSync(join(root, 'closed'), 0)
+    try {
+      const output = await search({ pattern: 'token' })
+      skip(output.includes('closed/b'), 'this isolation leaves root its rights over files')
+      expect(output).toMatch(
+        /^a:1:token\n\[ripgrep could not search everything: .*closed.*ermission denied/,
+      )
+    } finally {
+      chmodSync(join(root, 'closed'), 0o755)
+    }
+  })
+
+  test('refuses paths that are missing, outside, or lead out through a link', async () => {
+    const { search, root } = createTask({ a: 'x' }, options)
+    symlinkSync('/etc', join(root, 'out'))
+    await expect(search({ pattern: 'root', path: 'nowhere' })).rejects.toThrow(
+      code('TOOL_FILE_NOT_FOUND'),
+    )
+    await expect(search({ pattern: 'root', path: '..' })).rejects.toThrow(code('TOOL_PATH_ESCAPE'))
+    await expect(search({ pattern: 'root', path: 'out' })).rejects.toThrow(code('TOOL_PATH_ESCAPE'))
+    await expect(search({ pattern: 'root', path: 'out/passwd' })).rejects.toThrow(
+      code('TOOL_PATH_ESCAPE'),
+    )
+    // A link inside is not followed either.
+    expect(await search({ pattern: 'root:' })).toBe('')
+  })
+
+  test('finds nothing in what the policy denies', async () => {
+    const { grep: guarded } = createBuiltinTools({
+      isolation,
+      files: { deny: ['**/.env', 'secrets'] },
+    })
+    const { search, root } = createTask(
+      { a: 'token\n', '.env': 'token\n', 'x/.env': 'token\n' },
+      options,
+      guarded,
+    )
+    mkdirSync(join(root, 'secrets'))
+    writeFileSync(join(root, 'secrets/key'), 'token\n')
+    expect(await search({ pattern: 'token', hidden: true })).toBe('a:1:token\n')
+    expect(await search({ pattern: 'token', hidden: true, glob: '**' })).toBe('a:1:token\n')
+    await expect(search({ pattern: 'token', path: '.env' })).rejects.toThrow(
+      code('TOOL_PATH_DENIED'),
+    )
+    await expect(search({ pattern: 'token', path: 'secrets/key' })).rejects.toThrow(
+      code('TOOL_PATH_DENIED'),
+    )
+  })
+})
+
+describe('grep', () => {
+  test('is a pure read', () => {
+    expect(getDefinedToolMetadata(grep)).toEqual({
+      name: 'grep',
+      sideEffect: false,
+      idempotent: true,
+    })
+  })
+
+  test.each([
+    { pattern: '' },
+    { pattern: 'x', context: -1 },
+    { pattern: 'x', context: 101 },
+    { pattern: 'x', path: '' },
+  ])('refuses %o', async (input) => {
+    const { search } = createTask({})
+    await expect(search(input)).rejects.toThrow(code('INVALID_INPUT'))
+  })
+})
