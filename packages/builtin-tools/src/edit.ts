@@ -1,12 +1,9 @@
-import { isAbsolute, posix, relative } from 'node:path'
-import type { SandboxFiles } from '@smithers/sandbox'
 import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
 import { z } from 'zod'
 import { fingerprint } from './content-fingerprint.ts'
+import { editFile } from './edit-file.ts'
 import { filesFor } from './sandbox-for-context.ts'
 import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
-import { applyHunks } from './unified-diff.ts'
-import { parseUnifiedDiff } from './unified-diff-parse.ts'
 
 /** Input of {@link edit}. */
 export interface EditInput {
@@ -51,17 +48,7 @@ export function createEditTool(settings: ToolSettings): DefinedTool<EditInput, s
           { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
         )
       }
-      const hunks = await parseUnifiedDiff(patch, namesOf(path, files))
-      await files.updateText(
-        path,
-        (before) => {
-          const after = applyHunks(before, hunks, path)
-          const size = Buffer.byteLength(after)
-          if (size > maxOutputBytes) throw resultTooLarge(path, size, maxOutputBytes)
-          return after
-        },
-        { maxBytes: maxOutputBytes },
-      )
+      await editFile(files, { path, patch, maxBytes: maxOutputBytes })
       return 'ok'
     },
   })
@@ -69,17 +56,3 @@ export function createEditTool(settings: ToolSettings): DefinedTool<EditInput, s
 
 /** Applies a unified diff to an existing file (S0 §edit). */
 export const edit: DefinedTool<EditInput, string> = createEditTool(defaultSettings)
-
-/** What the headers of a patch may call a file: as it was given, and as seen from the root. */
-function namesOf(path: string, { rootDir }: SandboxFiles): readonly string[] {
-  const fromRoot = isAbsolute(path) ? relative(rootDir, path) : path
-  return [posix.normalize(path), posix.normalize(fromRoot.replaceAll('\\', '/'))]
-}
-
-function resultTooLarge(path: string, bytes: number, maxBytes: number): SmithersError {
-  return new SmithersError(
-    'TOOL_CONTENT_TOO_LARGE',
-    `Content too large: the patched ${JSON.stringify(path)} would have ${bytes} bytes, the limit is ${maxBytes}. Nothing was changed.`,
-    { details: { path, bytes, maxBytes }, effect: 'none' },
-  )
-}

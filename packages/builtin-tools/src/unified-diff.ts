@@ -15,21 +15,24 @@ import type { FileLines } from './unified-diff-placement.ts'
 export function applyHunks(text: string, hunks: readonly Hunk[], path: string): string {
   const file = splitLines(text)
   const places = placeHunks(file, hunks, path)
-  const starts = lineStarts(file, text.length)
+  const offsetOf = lineOffsets(file, text.length)
   const parts: string[] = []
   // A patch with carriage returns means its line endings; one without any may just come from a place that has none.
   const isLiteral = hunks.some(({ lines }) => lines.some(({ content }) => content.endsWith('\r')))
+  const isReturned = !isLiteral && hasOnlyReturns(file)
   let next = 0
+  let copied = 0
   for (const [index, hunk] of hunks.entries()) {
     const place = places[index] ?? 0
     const last = index === hunks.length - 1
-    parts.push(text.slice(starts[next], starts[place]))
+    parts.push(text.slice(copied, offsetOf(place)))
     next = place + hunk.oldLines.length
+    copied = offsetOf(next)
     const reachesEnd = last && next === file.lines.length
-    const converts = needsConversion(file, hunk, place, isLiteral)
+    const converts = needsConversion(file, hunk, place, isReturned)
     parts.push(replacement(file, hunk, { place, reachesEnd, converts }))
   }
-  parts.push(text.slice(starts[next]))
+  parts.push(text.slice(copied))
   return parts.join('')
 }
 
@@ -40,16 +43,15 @@ function splitLines(text: string): FileLines {
   return { lines, endsWithNewline }
 }
 
-/** The offset of each line in the text, and of its end. */
-function lineStarts({ lines }: FileLines, length: number): readonly number[] {
-  const starts = Array.from<number>({ length: lines.length + 1 })
-  let start = 0
-  for (const [index, line] of lines.entries()) {
-    starts[index] = start
-    start += line.length + 1
+/** Finds where lines begin in a text, asked for them in ascending order. */
+function lineOffsets({ lines }: FileLines, length: number): (index: number) => number {
+  let next = 0
+  let offset = 0
+  return (index) => {
+    for (; next < index; next += 1) offset += (lines[next]?.length ?? 0) + 1
+    // The last line may have no newline to count.
+    return Math.min(offset, length)
   }
-  starts[lines.length] = length
-  return starts
 }
 
 /** A line of the result: its text without a newline, and whether one follows. */
@@ -129,20 +131,20 @@ function hasNewline({ lines, endsWithNewline }: FileLines, index: number): boole
 }
 
 /** Whether the lines of a hunk stand at its place only but for their line endings. */
-function needsConversion(file: FileLines, hunk: Hunk, place: number, isLiteral: boolean): boolean {
-  if (hunk.oldLines.length > 0) {
-    return hunk.oldLines.some((line, offset) => {
-      // The last line of a CRLF file without a final newline has no carriage return to lack.
-      return file.lines[place + offset] !== line.content && hasNewline(file, place + offset)
-    })
-  }
+function needsConversion(file: FileLines, hunk: Hunk, place: number, isReturned: boolean): boolean {
   // Without context the whole file has to tell.
-  if (isLiteral || file.lines.length === 0) return false
-  return file.lines.every((line, index) => isReturned(file, line, index))
+  if (hunk.oldLines.length === 0) return isReturned
+  return hunk.oldLines.some((line, offset) => {
+    // The last line of a CRLF file without a final newline has no carriage return to lack.
+    return file.lines[place + offset] !== line.content && hasNewline(file, place + offset)
+  })
 }
 
-function isReturned(file: FileLines, line: string, index: number): boolean {
-  return line.endsWith('\r') || !hasNewline(file, index)
+/** Whether every line of a file that has a newline has it as CRLF. */
+function hasOnlyReturns(file: FileLines): boolean {
+  const isReturned = (line: string, index: number) =>
+    line.endsWith('\r') || !hasNewline(file, index)
+  return file.lines.length > 0 && file.lines.every(isReturned)
 }
 
 /** A new line with the ending of the line it replaces or follows. */

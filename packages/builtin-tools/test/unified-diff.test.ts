@@ -1,5 +1,5 @@
 import { applyPatch, createTwoFilesPatch } from 'diff'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { applyHunks } from '../src/unified-diff.ts'
 import { parseUnifiedDiff } from '../src/unified-diff-parse.ts'

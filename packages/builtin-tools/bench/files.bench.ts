@@ -1,0 +1,94 @@
+/**
+ * What `edit` costs beside the plain recipe: read, `applyPatch` of `diff`, temporary file, rename, without any check.
+ * `pnpm bench files`; the program fails when a target is missed.
+ */
+import { mkdtempSync, promises as fs, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { edit, read, write } from '@smithers/builtin-tools'
+import { createSandboxFiles } from '@smithers/sandbox'
+import { createToolContext, runWithToolContext } from '@smithers/tool-core'
+import { applyPatch, createTwoFilesPatch } from 'diff'
+import { printPairedMedians } from '../../sandbox/bench/paired-medians.ts'
+import { editFile } from '../src/edit-file.ts'
+
+const root = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'edit-bench-'))
+const maxBytes = 200_000
+const files = createSandboxFiles({ rootDir: root, durability: 'relaxed' })
+
+/** 2 000 lines of code-like text; a version differs from the other in `hunks` far places. */
+function version(hunks: number, letter: string): string {
+  const lines = Array.from(
+    { length: 2000 },
+    (_, index) => `  const value${index} = compute(${index})`,
+  )
+  for (let hunk = 0; hunk < hunks; hunk += 1) {
+    lines[Math.floor((hunk + 0.5) * (2000 / hunks))] = `  const changed${letter} = ${hunk}`
+  }
+  return `${lines.join('\n')}\n`
+}
+
+/** Patches there and back, so that every round has something to change. */
+function patches(name: string, hunks: number): readonly string[] {
+  const [a, b] = [version(hunks, 'A'), version(hunks, 'B')]
+  writeFileSync(join(root, name), a)
+  return [createTwoFilesPatch(name, name, a, b), createTwoFilesPatch(name, name, b, a)]
+}
+
+function editJob(hunks: number) {
+  const [ourName, plainName] = [`ours${hunks}`, `plain${hunks}`]
+  const [ours, plain] = [patches(ourName, hunks), patches(plainName, hunks)]
+  const path = join(root, plainName)
+  return {
+    name: `edit, ${hunks} hunk${hunks === 1 ? '' : 's'} in 2 000 lines`,
+    target: 0.9,
+    ours: (round: number) =>
+      editFile(files, { path: ourName, patch: ours[round % 2] ?? '', maxBytes }),
+    plain: async (round: number) => {
+      const after = applyPatch(await fs.readFile(path, 'utf8'), plain[round % 2] ?? '')
+      if (after === false) throw new Error('The patch does not apply.')
+      await fs.writeFile(`${path}.tmp`, after)
+      await fs.rename(`${path}.tmp`, path)
+    },
+  }
+}
+
+const context = createToolContext({ rootDir: root })
+const call = { toolCallId: 'call', messages: [] }
+const small = 'x'.repeat(1024)
+const path = join(root, 'small')
+writeFileSync(path, small)
+
+const toolPatches = patches('tool', 1)
+const editOnce = editJob(1)
+
+const met = await runWithToolContext(context, () =>
+  printPairedMedians([
+    editOnce,
+    editJob(50),
+    {
+      name: 'the tool read, 1 KB, journaled in memory',
+      ours: () => read.execute({ path: 'small' }, call),
+      plain: () => fs.readFile(path, 'utf8'),
+    },
+    {
+      name: 'the tool write, 1 KB, journaled, with fsync',
+      ours: () => write.execute({ path: 'written', content: small }, call),
+      plain: async () => {
+        const handle = await fs.open(`${path}.tmp`, 'w')
+        await handle.writeFile(small)
+        await handle.sync()
+        await handle.close()
+        await fs.rename(`${path}.tmp`, path)
+      },
+    },
+    {
+      name: 'the tool edit, journaled, with fsync',
+      ours: (round) => edit.execute({ path: 'tool', patch: toolPatches[round % 2] ?? '' }, call),
+      plain: (round) => editOnce.plain(round),
+    },
+  ]),
+)
+files.close()
+rmSync(root, { recursive: true, force: true })
+if (!met) process.exitCode = 1

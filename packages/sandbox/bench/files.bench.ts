@@ -1,0 +1,141 @@
+/**
+ * What confinement costs: each file operation beside plain `fs.promises` doing the same job without any check.
+ * `pnpm bench files [DIRECTORY]`; the program fails when a target is missed.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, open as openCallback, promises as fs } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createSandboxFiles } from '@smithers/sandbox'
+import { printPairedMedians } from './paired-medians.ts'
+
+const openPlain = promisify(openCallback)
+const root = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'files-bench-'))
+mkdirSync(join(root, 'a/b/c'), { recursive: true })
+const small = 'x'.repeat(1024)
+const large = 'x'.repeat(150 * 1024)
+const at = (name: string) => join(root, 'a/b', name)
+const mega = 'x'.repeat(1024 * 1024)
+for (const [name, text] of Object.entries({ small, large, mega, 'c/f': small }))
+  writeFileSync(at(name), text)
+
+const files = createSandboxFiles({ rootDir: root, durability: 'relaxed' })
+const waiting = createSandboxFiles({ rootDir: root, durability: 'fsync' })
+
+async function plainWrite(path: string, text: string, flush = false): Promise<void> {
+  const temporary = `${path}.tmp`
+  const handle = await fs.open(temporary, 'w')
+  await handle.writeFile(text)
+  if (flush) await handle.sync()
+  await handle.close()
+  await fs.rename(temporary, path)
+}
+
+async function plainWriteFile(path: string, text: string): Promise<void> {
+  await fs.writeFile(`${path}.tmp`, text)
+  await fs.rename(`${path}.tmp`, path)
+}
+
+const met = await printPairedMedians([
+  {
+    name: 'read 1 KB',
+    target: 0.7,
+    ours: () => files.readText('a/b/small'),
+    plain: () => fs.readFile(at('small'), 'utf8'),
+  },
+  {
+    name: 'read 150 KB',
+    target: 0.9,
+    ours: () => files.readText('a/b/large'),
+    plain: () => fs.readFile(at('large'), 'utf8'),
+  },
+  {
+    name: 'write 1 KB (temporary file, rename)',
+    target: 0.9,
+    ours: () => files.write('a/b/w1', small),
+    plain: () => plainWriteFile(at('p1'), small),
+  },
+  {
+    name: 'write 150 KB (temporary file, rename)',
+    target: 0.9,
+    ours: () => files.write('a/b/w2', large),
+    plain: () => plainWriteFile(at('p2'), large),
+  },
+  {
+    name: 'new 1 KB file in a new directory',
+    target: 0.9,
+    ours: (round) => files.write(`a/new/${round}/f`, small),
+    plain: async (round) => {
+      await fs.mkdir(at(`new/${round}`), { recursive: true })
+      await plainWriteFile(at(`new/${round}/f`), small)
+    },
+  },
+  {
+    name: 'open and close at depth 3',
+    target: 1.3,
+    ours: async () => (await files.open('a/b/c/f')).close(),
+    plain: async () => closeSync(await openPlain(at('c/f'), 'r')),
+  },
+  {
+    name: 'write 1 KB with fsync (the default)',
+    ours: () => waiting.write('a/b/w3', small),
+    plain: () => plainWrite(at('p3'), small, true),
+  },
+  {
+    name: 'write 150 KB with fsync (the default)',
+    ours: () => waiting.write('a/b/w4', large),
+    plain: () => plainWrite(at('p4'), large, true),
+  },
+  {
+    name: 'price of fsync: 1 KB with, against without',
+    ours: () => waiting.write('a/b/w5', small),
+    plain: () => files.write('a/b/w6', small),
+  },
+  {
+    name: 'read 1 MB (through the thread pool)',
+    ours: () => files.read('a/b/mega'),
+    plain: () => fs.readFile(at('mega')),
+  },
+])
+
+/** The longest time between two turns of the event loop while work goes on. */
+async function longestPauseMs(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0
+  let before = performance.now()
+  let isOver = false
+  const turn = () => {
+    const now = performance.now()
+    longest = Math.max(longest, now - before)
+    before = now
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await work()
+  isOver = true
+  return Math.max(longest, performance.now() - before)
+}
+
+const many = Array.from({ length: 1000 }, (_, index) => index)
+const descriptors = () => readdirSync('/proc/self/fd').length
+const before = descriptors()
+console.log('\n1000 at once                                longest pause of the event loop')
+const pauses: number[] = []
+for (const [name, work] of [
+  ['reads of 1 KB', () => files.readText('a/b/small')],
+  ['reads of 150 KB', () => files.readText('a/b/large')],
+  ['writes of 1 KB', (index: number) => files.write(`a/many/${index}`, small)],
+  ['writes of 1 KB with fsync', (index: number) => waiting.write(`a/many/${index}`, small)],
+  ['writes of 150 KB', (index: number) => files.write(`a/many/${index}`, large)],
+] as const) {
+  const pause = await longestPauseMs(() => Promise.all(many.map((index) => work(index))))
+  pauses.push(pause)
+  console.log(`${name.padEnd(44)}${pause.toFixed(0).padStart(9)} ms`)
+}
+console.log(`descriptors before ${before}, after ${descriptors()}`)
+const isQuiet = pauses.every((pause) => pause <= 50) && descriptors() === before
+
+files.close()
+waiting.close()
+rmSync(root, { recursive: true, force: true })
+if (!met || !isQuiet) process.exitCode = 1
