@@ -148,9 +148,9 @@ function countFsyncs(): void {
   const syncs = during.split('\n').filter((line) => /\bf(data)?sync\(/.test(line))
   const ofLog = syncs.filter((line) => line.includes('-wal>')).length
   console.log(
-    `fsyncs of ${traced} calls of a tool that is not idempotent (strace): ${syncs.length} = ` +
-      `${(syncs.length / traced).toFixed(3)} a call; ${ofLog} of the write-ahead log, ` +
-      `${syncs.length - ofLog} of the database at its checkpoints\n`,
+    `fsyncs of ${traced} calls of a tool that is not idempotent (strace): ${syncs.length} = one a call and ` +
+      `${syncs.length - traced} at the ${syncs.length - ofLog} checkpoints; ${ofLog} of the write-ahead log, ` +
+      `${syncs.length - ofLog} of the database\n`,
   )
 }
 
