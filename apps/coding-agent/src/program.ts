@@ -4,8 +4,12 @@ import type { ExitCode } from './command-failure.ts'
 import { addCallsCommand } from './commands/calls-command.ts'
 import { addDemoCommand } from './commands/demo-command.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
+import { addResumeCommand } from './commands/resume-command.ts'
 import { addRunCommand } from './commands/run-command.ts'
+import { addRunsCommand } from './commands/runs-command.ts'
 import { addShowCommand } from './commands/show-command.ts'
+import { addUpCommand } from './commands/up-command.ts'
+import { addWhyCommand } from './commands/why-command.ts'
 import { describeError } from './describe-error.ts'
 import { printable } from './terminal/printable.ts'
 import type { Terminal } from './terminal/terminal.ts'
@@ -68,6 +72,10 @@ Exit codes: ${exitCodes.ok} done, ${exitCodes.failed} failed, ${exitCodes.usage}
 Environment: NO_COLOR, FORCE_COLOR, SMITHERS_MODEL, SMITHERS_DEBUG (prints stacks), and the providers' keys.`,
     )
   addRunCommand(program, { terminal, env, interrupted })
+  addUpCommand(program, { terminal, interrupted })
+  addResumeCommand(program, { terminal, interrupted })
+  addRunsCommand(program, terminal)
+  addWhyCommand(program, terminal)
   addDemoCommand(program, { terminal, interrupted })
   addCallsCommand(program, terminal)
   addShowCommand(program, terminal)

@@ -14,7 +14,10 @@ export interface ObservedCalls {
 }
 
 /** Reports every call of a run as it begins and ends, from the events that each defined tool publishes. */
-export function observeCalls(runId: string, reporter: RunReporter): ObservedCalls {
+export function observeCalls(
+  runId: string,
+  reporter: Pick<RunReporter, 'callStarted' | 'callEnded'>,
+): ObservedCalls {
   const channel = tracingChannel<unknown, ToolCallEvent>('smithers:tool-call')
   const running = new Set<string>()
   let count = 0

@@ -10,6 +10,7 @@ import type { RunReporter } from '../terminal/run-reporter.ts'
 import { isolationFor } from './isolation-for.ts'
 import { nextAttempt } from './next-attempt.ts'
 import { observeCalls } from './observe-calls.ts'
+import { newRunId } from '../workflow/new-run-id.ts'
 
 /** Everything a run needs, resolved and checked. */
 export interface AgentRunOptions {
@@ -158,10 +159,4 @@ function incomplete(
       ? `The agent had no answer after ${maxSteps} steps. Raise --max-steps, or make the task smaller.`
       : `The model stopped before it had an answer (${finishReason}).`
   return new CommandFailure(exitCodes.failed, reason)
-}
-
-/** Sorts by time, reads well, and is unique enough for one log. */
-function newRunId(now: Date): string {
-  const time = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
-  return `run-${time}-${crypto.randomUUID().slice(0, 4)}`
 }

@@ -1,0 +1,57 @@
+import type { Command } from 'commander'
+import { printable } from '../terminal/printable.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { logOption } from './log-option.ts'
+import { positiveInteger } from './option-values.ts'
+
+/** Adds `smithers runs`: the runs of workflows in a log. */
+export function addRunsCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('runs')
+    .summary('list the runs of workflows')
+    .description('Lists the runs of workflows that a log holds, the newest first.')
+    .addOption(logOption())
+    .option('--limit <n>', 'the newest N runs', positiveInteger, 20)
+    .option('--json', 'print one JSON document a line, a run each')
+    .action((options: RunsOptions) => listRuns(options, terminal))
+}
+
+interface RunsOptions {
+  readonly log: string
+  readonly limit: number
+  readonly json?: true
+}
+
+async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void> {
+  const [{ openExistingRunStore }, { runState }, { default: Table }] = await Promise.all([
+    import('../workflow/open-run-store.ts'),
+    import('../workflow/explain-run.ts'),
+    import('cli-table3'),
+  ])
+  const store = openExistingRunStore(options.log)
+  try {
+    const runs = await store.runs({ limit: options.limit })
+    const nowMs = Date.now()
+    const table = new Table({ head: ['run', 'workflow', 'state', 'tasks done', 'begun'] })
+    for (const run of runs) {
+      const tasks = await store.tasks(run.runId)
+      const finished = tasks.filter(({ status }) => status === 'finished').length
+      const state = runState(run, nowMs)
+      if (options.json) {
+        terminal.json({ ...run, state, tasks: tasks.length, finishedTasks: finished })
+        continue
+      }
+      table.push([
+        printable(run.runId),
+        printable(run.workflow ?? ''),
+        state,
+        `${finished} of ${tasks.length}`,
+        new Date(run.startedAtMs).toISOString(),
+      ])
+    }
+    if (runs.length === 0) terminal.note(`${options.log} holds no runs of workflows.`)
+    else if (!options.json) terminal.line(table.toString())
+  } finally {
+    await store.close()
+  }
+}

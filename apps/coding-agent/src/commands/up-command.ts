@@ -1,0 +1,99 @@
+import type { Command } from 'commander'
+import { checkedRoot } from '../agent/root-directory.ts'
+import { badInput } from '../command-failure.ts'
+import {
+  createWorkflowJsonReporter,
+  createWorkflowTextReporter,
+} from '../terminal/workflow-reporter.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { logOption } from './log-option.ts'
+import { positiveInteger } from './option-values.ts'
+
+interface UpOptions {
+  readonly input?: string
+  readonly root?: string
+  readonly log: string
+  readonly run?: string
+  readonly allowNetwork?: true
+  readonly maxOutputBytes?: number
+  readonly toolTimeoutMs?: number
+  readonly json?: true
+}
+
+/** What the workflow commands need from their process. */
+export interface WorkflowCommandSurroundings {
+  readonly terminal: Terminal
+  readonly interrupted: AbortSignal
+}
+
+/** Adds `smithers up`: runs the workflow of a file. */
+export function addUpCommand(program: Command, surroundings: WorkflowCommandSurroundings): void {
+  program
+    .command('up')
+    .summary('run a workflow')
+    .description(
+      'Runs the workflow that a file exports (.tsx, .jsx, .ts, .js). Everything that happens is recorded; Ctrl-C stops it cleanly, and "smithers resume" goes on.',
+    )
+    .argument('<workflow>', 'the file, for example workflow.tsx')
+    .option('--input <json>', 'the input of the workflow, a JSON object')
+    .option('--root <dir>', "the folder that tools may work in (default: the workflow's folder)")
+    .addOption(logOption())
+    .option('--run <id>', 'name the run; the name of an earlier run resumes it')
+    .option('--allow-network', 'let commands use the network (default: no)')
+    .option('--max-output-bytes <n>', 'limit of a file read and of an output', positiveInteger)
+    .option('--tool-timeout-ms <n>', 'limit of one command or search', positiveInteger)
+    .option('--json', 'print one JSON document a line: the events of the run, then its outputs')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  smithers up workflow.tsx --input '{"file":"src/auth.ts"}' --root .
+  smithers up workflow.tsx --run nightly --log runs.db`,
+    )
+    .action((file: string, options: UpOptions) => up(file, options, surroundings))
+}
+
+async function up(
+  file: string,
+  options: UpOptions,
+  { terminal, interrupted }: WorkflowCommandSurroundings,
+): Promise<void> {
+  const input = options.input === undefined ? undefined : parsedInput(options.input)
+  const rootDir = options.root === undefined ? undefined : checkedRoot(options.root)
+  const [{ loadWorkflow }, { runAndReport }, { newRunId }] = await Promise.all([
+    import('../workflow/load-workflow.ts'),
+    import('../workflow/run-and-report.ts'),
+    import('../workflow/new-run-id.ts'),
+  ])
+  const loaded = await loadWorkflow(file)
+  const runId = options.run ?? newRunId(new Date())
+  await runAndReport({
+    loaded,
+    runId,
+    logPath: options.log,
+    options: {
+      ...(input !== undefined && { input }),
+      ...(rootDir !== undefined && { rootDir }),
+      ...(options.allowNetwork && { allowNetwork: true }),
+      maxOutputBytes: options.maxOutputBytes,
+      toolTimeoutMs: options.toolTimeoutMs,
+    },
+    reporter: options.json
+      ? createWorkflowJsonReporter(terminal)
+      : createWorkflowTextReporter(terminal, {
+          file,
+          logPath: options.log,
+          resumeWith: `smithers resume ${runId} --log ${options.log}`,
+        }),
+    interrupted,
+  })
+}
+
+function parsedInput(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw badInput(`--input is not JSON: ${reason}. Quote it: --input '{"file":"src/auth.ts"}'.`)
+  }
+}

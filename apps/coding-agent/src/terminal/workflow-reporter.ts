@@ -1,0 +1,118 @@
+import type { WorkflowEvent } from '@smithers/workflow'
+import { describeError } from '../describe-error.ts'
+import type { EndedCall, StartedCall } from './call-line.ts'
+import { duration, endedCallLine, runningCallLine } from './call-line.ts'
+import { createLiveLines } from './live-lines.ts'
+import { printable } from './printable.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Tells a person or a program what a workflow does, as it happens. */
+export interface WorkflowReporter {
+  happened(event: WorkflowEvent): void
+  callStarted(call: StartedCall): void
+  callEnded(call: EndedCall): void
+  finished(outputs: object): void
+  /** Nothing will be told any more. */
+  stop(): void
+}
+
+/** One line a task and one a call; what runs is redrawn in place on a terminal. */
+export function createWorkflowTextReporter(
+  terminal: Terminal,
+  facts: { readonly file: string; readonly logPath: string; readonly resumeWith: string },
+): WorkflowReporter {
+  const { colors } = terminal
+  const lines = createLiveLines(terminal)
+  const startedAt = performance.now()
+  const taskStarts = new Map<string, number>()
+  const say = (text: string): void => lines.line(printable(text))
+  return {
+    happened(event) {
+      switch (event.type) {
+        case 'run-start': {
+          const again = event.resumed
+            ? `  resumed, ${event.finishedTasks} ${event.finishedTasks === 1 ? 'task' : 'tasks'} done`
+            : ''
+          lines.line(`${colors.bold(printable(event.runId))}  ${printable(facts.file)}${again}`)
+          lines.line(colors.dim(`log  ${printable(facts.logPath)}`))
+          return
+        }
+        case 'task-start': {
+          const begun = performance.now()
+          const name = taskName(event)
+          taskStarts.set(name, begun)
+          lines.start(name, () => `▸ ${name}  ${colors.dim(duration(performance.now() - begun))}`)
+          return
+        }
+        case 'attempt-start':
+          if (event.warned) {
+            lines.line(
+              colors.yellow(
+                `! ${taskName(event)}  attempt ${event.attempt}: the agent is told what may have happened before`,
+              ),
+            )
+          }
+          return
+        case 'repair':
+          say(`↺ ${taskName(event)}  repair ${event.repair}: ${event.problem}`)
+          return
+        case 'attempt-error': {
+          const next = event.retryInMs === null ? '' : `; again in ${duration(event.retryInMs)}`
+          lines.line(
+            colors.red(
+              printable(
+                `✗ ${taskName(event)}  attempt ${event.attempt}: ${describeError(event.error)}${next}`,
+              ),
+            ),
+          )
+          return
+        }
+        case 'task-end': {
+          const name = taskName(event)
+          const took = duration(performance.now() - (taskStarts.get(name) ?? startedAt))
+          lines.end(name, `${colors.green('✓')} ${colors.bold(name)}  ${colors.dim(took)}`)
+          return
+        }
+        case 'task-error':
+          lines.end(taskName(event), `${colors.red('✗')} ${colors.bold(taskName(event))}`)
+          return
+        case 'loop-iteration':
+          say(`↻ ${event.loopId}  iteration ${event.iteration}`)
+          return
+        case 'run-error':
+          lines.line(`\nGo on with: ${facts.resumeWith}`)
+          return
+        default:
+      }
+    },
+    callStarted(call) {
+      const begun = performance.now()
+      lines.start(call.id, () => `  ${runningCallLine(call, performance.now() - begun, colors)}`)
+    },
+    callEnded(call) {
+      lines.end(call.id, `  ${endedCallLine(call, colors)}`)
+    },
+    finished(outputs) {
+      lines.line(colors.dim(`\ndone in ${duration(performance.now() - startedAt)}`))
+      say(JSON.stringify(outputs, null, 2))
+    },
+    stop: () => lines.stop(),
+  }
+}
+
+/** One JSON document a line; `type` says which. */
+export function createWorkflowJsonReporter(terminal: Terminal): WorkflowReporter {
+  return {
+    happened(event) {
+      terminal.json('error' in event ? { ...event, error: describeError(event.error) } : event)
+    },
+    callStarted: (call) => terminal.json({ type: 'call-start', ...call }),
+    callEnded: (call) => terminal.json({ type: 'call-end', ...call }),
+    finished: (outputs) => terminal.json({ type: 'outputs', outputs }),
+    stop() {},
+  }
+}
+
+function taskName({ nodeId, iteration }: { nodeId: string; iteration: number }): string {
+  return printable(iteration === 0 ? nodeId : `${nodeId} #${iteration}`)
+}

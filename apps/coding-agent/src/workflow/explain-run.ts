@@ -1,0 +1,97 @@
+import { isOrphan } from '@smithers/tool-core/log'
+import type { ToolCallRow } from '@smithers/tool-core/log'
+import type { RunRow, TaskRow } from '@smithers/workflow'
+import { callVerdict } from '../log/call-outcome.ts'
+
+/** What a run is doing: as recorded, but a run whose process is gone is `interrupted`. */
+export type RunState = RunRow['status'] | 'interrupted'
+
+/** Whether somebody works on a run that says it is running. */
+export function runState(run: RunRow, nowMs: number): RunState {
+  if (run.status !== 'running') return run.status
+  if (run.leaseToken === null) return 'interrupted'
+  return isOrphan({ ...run, finishedAtMs: null }, nowMs) ? 'interrupted' : 'running'
+}
+
+/** What a run waits for or why it failed, in one paragraph. */
+export function explainRun(
+  run: RunRow,
+  tasks: readonly TaskRow[],
+  calls: readonly ToolCallRow[],
+  nowMs: number,
+): string {
+  const name = run.workflow === null ? '' : ` of workflow "${run.workflow}"`
+  const sentences = [`Run ${run.runId}${name} ${verbOf(run, nowMs)}`]
+  const finished = tasks.filter(({ status }) => status === 'finished')
+  const state = runState(run, nowMs)
+  if (state !== 'finished') sentences.push(finishedSentence(finished.length))
+  for (const task of tasks) {
+    if (task.status !== 'finished') sentences.push(taskSentence(task, state, calls, nowMs))
+  }
+  if (state !== 'finished' && state !== 'running') {
+    sentences.push(
+      `"smithers resume ${run.runId}" goes on from here: finished tasks are not run again, and the agent is told what may have happened.`,
+    )
+  }
+  return sentences.join(' ')
+}
+
+function verbOf(run: RunRow, nowMs: number): string {
+  switch (runState(run, nowMs)) {
+    case 'finished':
+      return `finished at ${timeOf(run.finishedAtMs)}; nothing is left to do.`
+    case 'failed':
+      return `failed at ${timeOf(run.finishedAtMs)}: ${messageOf(run.errorJson)}`
+    case 'stopped':
+      return `was stopped at ${timeOf(run.finishedAtMs)}.`
+    case 'interrupted':
+      return `was interrupted: the process that worked on it (${run.ownerId ?? 'unknown'}) is gone.`
+    case 'running':
+      return `is running in process ${run.ownerId ?? 'unknown'}.`
+  }
+}
+
+function finishedSentence(count: number): string {
+  if (count === 0) return 'No task has finished.'
+  return count === 1 ? 'One task has finished.' : `${count} tasks have finished.`
+}
+
+function taskSentence(
+  task: TaskRow,
+  state: RunState,
+  calls: readonly ToolCallRow[],
+  nowMs: number,
+): string {
+  const { nodeId, iteration, attempt } = task
+  const name = iteration === 0 ? `Task "${nodeId}"` : `Task "${nodeId}" (iteration ${iteration})`
+  const own = calls.filter(
+    (call) => call.nodeId === nodeId && call.iteration === iteration && call.sideEffect,
+  )
+  const unknown = own.filter((call) => callVerdict(call, nowMs).outcome === 'unknown')
+  const running = own.filter((call) => callVerdict(call, nowMs).outcome === 'running')
+  const effects = unknown.map(
+    ({ toolName, idempotencyKey }) => `${toolName} (key ${idempotencyKey ?? 'none'})`,
+  )
+  const warning =
+    effects.length === 0 ? '' : ` Whether this happened is unknown: ${effects.join(', ')}.`
+  if (task.status === 'failed') {
+    return `${name} failed in attempt ${attempt}: ${messageOf(task.errorJson)}${warning}`
+  }
+  if (state === 'running' && task.status === 'running') {
+    const tool = running[0] === undefined ? '' : `, in ${running[0].toolName}`
+    const seconds = Math.max(0, Math.round((nowMs - task.startedAtMs) / 1000))
+    return `It waits for ${name.replace('Task', 'task')}, attempt ${attempt}, begun ${seconds} s ago${tool}.${warning}`
+  }
+  return `${name} was interrupted in attempt ${attempt}.${warning}`
+}
+
+function messageOf(errorJson: string | null): string {
+  const { message, code } = JSON.parse(errorJson ?? '{}') as { message?: string; code?: string }
+  const text = message ?? 'for a reason that was not recorded'
+  const sentence = /[.!?]$/.test(text) ? text : `${text}.`
+  return code === undefined ? sentence : `${sentence} (${code})`
+}
+
+function timeOf(timeMs: number | null): string {
+  return timeMs === null ? 'an unknown time' : new Date(timeMs).toISOString()
+}

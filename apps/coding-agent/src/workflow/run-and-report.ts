@@ -1,0 +1,50 @@
+import { createSqliteLog } from '@smithers/log-sqlite'
+import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
+import { isSmithersError } from '@smithers/tool-core'
+import { runWorkflow, type RunWorkflowOptions } from '@smithers/workflow'
+import { observeCalls } from '../agent/observe-calls.ts'
+import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
+import { describeError } from '../describe-error.ts'
+import type { WorkflowReporter } from '../terminal/workflow-reporter.ts'
+import type { LoadedWorkflow } from './load-workflow.ts'
+
+/** A workflow to run or to go on with. */
+export interface WorkflowRunOptions {
+  readonly loaded: LoadedWorkflow
+  readonly runId: string
+  /** The log and the runs are in one file. */
+  readonly logPath: string
+  readonly options: Omit<RunWorkflowOptions, 'runId' | 'log' | 'store' | 'signal' | 'onEvent'>
+  readonly reporter: WorkflowReporter
+  readonly interrupted: AbortSignal
+}
+
+/** Runs a workflow from a file with its progress on the terminal. */
+export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
+  const { loaded, runId, logPath, options, reporter, interrupted } = run
+  const log = createSqliteLog({ path: logPath })
+  const store = createSqliteRunStore({ path: logPath })
+  const calls = observeCalls(runId, reporter)
+  try {
+    const result = await runWorkflow(loaded.workflow, {
+      ...options,
+      source: loaded.path,
+      runId,
+      log,
+      store,
+      signal: interrupted,
+      onEvent: (event) => reporter.happened(event),
+    } as RunWorkflowOptions<never>)
+    reporter.finished(result.outputs)
+  } catch (error) {
+    if (isSmithersError(error) && error.code === 'INVALID_INPUT') {
+      throw badInput(describeError(error), error)
+    }
+    throw new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
+  } finally {
+    await calls.stop()
+    reporter.stop()
+    await log.close()
+    await store.close()
+  }
+}
