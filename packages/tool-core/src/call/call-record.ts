@@ -31,12 +31,15 @@ export type CallOutcome =
 
 type ClaimedKey = Extract<StartResult, { reason: 'claimed' }>
 
+type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] }
+
 /** The row of one call, and the events that tell of it. */
 export class CallRecord {
   readonly #definition: ToolDefinition
   readonly #journal: TaskJournal
   readonly #ordinal: number
-  #row: StartRow
+  // Filled in as the call proceeds; a copy at each step would cost more than the steps.
+  readonly #row: Writable<StartRow>
   readonly #events: CallEvents = new CallEvents()
   #known: KnownCall | undefined
   #fingerprint = ''
@@ -91,17 +94,14 @@ export class CallRecord {
   describeGiven(input: unknown): void {
     const { policy, task } = this.#journal
     const limit = policy.maxInputBytes ?? task.maxOutputBytes
-    this.#row = { ...this.#row, inputJson: recordJson(input, policy.redact, limit).json }
+    this.#row.inputJson = recordJson(input, policy.redact, limit).json
   }
 
   /** Gives the call its identity, from now on known to the task's other calls. */
   identify(identity: CallIdentity, occurrence: number): void {
-    this.#row = {
-      ...this.#row,
-      inputHash: identity.inputHash,
-      idempotencyKey: identity.keyAt(occurrence),
-      occurrence,
-    }
+    this.#row.inputHash = identity.inputHash
+    this.#row.idempotencyKey = identity.keyAt(occurrence)
+    this.#row.occurrence = occurrence
     this.#fingerprint = identity.fingerprint
     const { toolName, toolCallId, idempotencyKey, inputHash, attempt, inputJson } = this.#row
     const { sideEffect, idempotent } = this.#definition.metadata
@@ -175,12 +175,9 @@ export class CallRecord {
   #start(options: StartOptions, rebases: number): MaybePromise<{ readonly ok: true } | ClaimedKey> {
     const { task, policy } = this.#journal
     const startedAtMs = Date.now()
-    this.#row = {
-      ...this.#row,
-      seq: this.#journal.seqOf(this.#ordinal),
-      startedAtMs,
-      leaseExpiresAtMs: startedAtMs + policy.leaseMs,
-    }
+    this.#row.seq = this.#journal.seqOf(this.#ordinal)
+    this.#row.startedAtMs = startedAtMs
+    this.#row.leaseExpiresAtMs = startedAtMs + policy.leaseMs
     return chain(task.log.start(this.#row, options), (result) => {
       if (result.ok) {
         this.#stored = true

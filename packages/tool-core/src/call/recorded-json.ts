@@ -41,17 +41,6 @@ export function recordError(
   return recordJson(plain, redaction, options.maxBytes).json ?? 'null'
 }
 
-/** Reads a recorded payload back. Only exact ones mean what they meant. */
-export function readRecordedJson(json: string | null): unknown {
-  return json === null ? undefined : untagged(JSON.parse(json))
-}
-
-/** True when a stored text is a whole value rather than a cut, hidden or described one. */
-export function isExactRecord(json: string | null): boolean {
-  return json === null || !inexactMark.test(json)
-}
-
-const inexactMark = /"\$(?:truncated|described|cycle|sha256)":|\[redacted\]/
 const maxDepth = 200
 
 interface Walk {
@@ -246,37 +235,4 @@ function headOf(bytes: Buffer, length: number): string {
   let end = Math.min(length, bytes.length)
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
   return bytes.toString('utf8', 0, end)
-}
-
-function untagged(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(untagged)
-  const record = value as Record<string, unknown>
-  const [key, ...others] = Object.keys(record)
-  if (key !== undefined && others.length === 0) {
-    const content = record[key]
-    switch (key) {
-      case '$date':
-        return new Date(content as string)
-      case '$bigint':
-        return BigInt(content as string)
-      case '$num':
-        return Number(content)
-      case '$undefined':
-        return undefined
-      case '$map':
-        return new Map(
-          (content as [unknown, unknown][]).map(([a, b]) => [untagged(a), untagged(b)]),
-        )
-      case '$set':
-        return new Set((content as unknown[]).map(untagged))
-      case '$object':
-        return untaggedProperties(content as Record<string, unknown>)
-    }
-  }
-  return untaggedProperties(record)
-}
-
-function untaggedProperties(record: Record<string, unknown>): unknown {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, untagged(value)]))
 }

@@ -22,7 +22,7 @@ import type { CachedResult } from '../gates/result-cache.ts'
 import { createCallContext } from './call-context.ts'
 import { type KnownCall, knownCall, outcomeOf } from './known-calls.ts'
 import { chain, rescue } from './maybe-promise.ts'
-import { isExactRecord, readRecordedJson } from './recorded-json.ts'
+import { isExactRecord, readRecordedJson } from './read-recorded-json.ts'
 import { decideReplay, onRetryOf } from './replay-decision.ts'
 import { journalOf, type TaskJournal } from './task-journal.ts'
 import type { OnRetry, PriorCall, ToolDefinition, Verdict } from './tool-definition.ts'
@@ -200,6 +200,11 @@ export class ToolCall {
         this.#record.describeInput(admitted.args)
       }
       if (admitted.kind === 'answer') return this.#answerFrom(admitted.result)
+      if (admitted.kind === 'raced') {
+        this.#raced = true
+        this.#prior = [...this.#prior, knownCall(admitted.winner, Date.now())]
+        return this.#proceed()
+      }
       this.#pass = admitted.pass
       const begun = rescue(proceed, (error) =>
         chain(this.#givePassBack(), () => {
