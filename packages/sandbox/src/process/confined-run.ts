@@ -111,6 +111,8 @@ export async function confinedRun(
       options,
       cwd: directory.absolutePath,
       heldCwd,
+      // The backend mounts what exists; looking for the rest again would cost as much as the mounts.
+      protect: settings.protect.filter((name) => before.has(name)),
       hooks,
     })
     if (outcome.terminated === 'output-failed') throw outcome.outputError
@@ -140,6 +142,7 @@ interface StartRequest {
   readonly options: RunOptions
   readonly cwd: string
   readonly heldCwd: string
+  readonly protect: readonly string[]
   readonly hooks: RunHooks
 }
 
@@ -153,6 +156,7 @@ async function start({
   options,
   cwd,
   heldCwd,
+  protect,
   hooks,
 }: StartRequest): Promise<{ outcome: CommandOutcome; violations: readonly Violation[] }> {
   const group =
@@ -171,7 +175,7 @@ async function start({
       policy: {
         network: settings.network,
         read: settings.read,
-        protect: settings.protect,
+        protect,
         deny: findDenied(settings.rootDir, settings.deny),
         limits: { temporaryMb },
       },
