@@ -23,16 +23,16 @@ interface RunsOptions {
 }
 
 async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void> {
-  const [{ openExistingRunStore }, { runState }, { default: Table }] = await Promise.all([
+  const [{ openExistingRunStore }, { runState }, { plainTable }] = await Promise.all([
     import('../workflow/open-run-store.ts'),
     import('../workflow/explain-run.ts'),
-    import('cli-table3'),
+    import('../terminal/call-table.ts'),
   ])
   const store = openExistingRunStore(options.log)
   try {
     const runs = await store.runs({ limit: options.limit })
     const nowMs = Date.now()
-    const table = new Table({ head: ['run', 'workflow', 'state', 'tasks done', 'begun'] })
+    const table = plainTable(['run', 'workflow', 'state', 'tasks done', 'begun'], terminal.colors)
     for (const run of runs) {
       const tasks = await store.tasks(run.runId)
       const finished = tasks.filter(({ status }) => status === 'finished').length

@@ -21,7 +21,8 @@ export function explainRun(
   nowMs: number,
 ): string {
   const name = run.workflow === null ? '' : ` of workflow "${run.workflow}"`
-  const sentences = [`Run ${run.runId}${name} ${verbOf(run, nowMs)}`]
+  const ofTask = tasks.some(({ status }) => status === 'failed')
+  const sentences = [`Run ${run.runId}${name} ${verbOf(run, ofTask, nowMs)}`]
   const finished = tasks.filter(({ status }) => status === 'finished')
   const state = runState(run, nowMs)
   if (state !== 'finished') sentences.push(finishedSentence(finished.length))
@@ -36,12 +37,15 @@ export function explainRun(
   return sentences.join(' ')
 }
 
-function verbOf(run: RunRow, nowMs: number): string {
+/** @param ofTask A task has failed, so its own sentence says why. */
+function verbOf(run: RunRow, ofTask: boolean, nowMs: number): string {
   switch (runState(run, nowMs)) {
     case 'finished':
       return `finished at ${timeOf(run.finishedAtMs)}; nothing is left to do.`
     case 'failed':
-      return `failed at ${timeOf(run.finishedAtMs)}: ${messageOf(run.errorJson)}`
+      return ofTask
+        ? `failed at ${timeOf(run.finishedAtMs)}.`
+        : `failed at ${timeOf(run.finishedAtMs)}: ${messageOf(run.errorJson)}`
     case 'stopped':
       return `was stopped at ${timeOf(run.finishedAtMs)}.`
     case 'interrupted':
@@ -87,7 +91,8 @@ function taskSentence(
 
 function messageOf(errorJson: string | null): string {
   const { message, code } = JSON.parse(errorJson ?? '{}') as { message?: string; code?: string }
-  const text = message ?? 'for a reason that was not recorded'
+  // How to resume is said once, at the end.
+  const text = message?.replace(/ Resume with runId ".*"\.$/, '') ?? 'the reason was not recorded'
   const sentence = /[.!?]$/.test(text) ? text : `${text}.`
   return code === undefined ? sentence : `${sentence} (${code})`
 }
