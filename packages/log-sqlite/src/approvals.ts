@@ -90,7 +90,7 @@ export function approvalsOn(connection: LogConnection): ApprovalStore {
       const asked = Object.entries(query).filter(([, value]) => value !== undefined)
       const where = asked.map(([field]) => `${columnOf[field as keyof ApprovalRow]} = ?`)
       const sql = `SELECT * FROM _smithers_tool_approvals${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`} ORDER BY rowid DESC LIMIT ?`
-      const values = asked.map(([, value]) => bindText(value as string))
+      const values = asked.map(([, value]) => bindText(value))
       const most = Math.min(limit, Number.MAX_SAFE_INTEGER)
       return connection.read('list approvals', () =>
         connection

@@ -187,8 +187,13 @@ export class ToolCall {
     const admission = rescue(
       () =>
         passGates({
-          ...{ definition: this.#definition, gates, task: this.#task, args: this.#args },
-          ...{ policy: this.#journal.policy, row: this.#record.row, callKey: this.#callKey },
+          definition: this.#definition,
+          gates,
+          task: this.#task,
+          policy: this.#journal.policy,
+          row: this.#record.row,
+          callKey: this.#callKey,
+          args: this.#args,
           messages: this.#options.messages,
           context: () => this.#running().context,
         }),

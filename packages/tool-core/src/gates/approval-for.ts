@@ -59,14 +59,20 @@ async function askAbout(
   const { gates, logInput, metadata } = definition
   const approval = gates?.approval
   if (approval === undefined) return 'not-applicable'
-  const call = completeCallOptions({ ...options, context: options.toolContext } as ToolCallOptions)
+  const call = completeCallOptions({ ...options, context: options.toolContext })
   const task = contextOfCall(call)
   const { policy } = journalOf(task)
   const context: ToolContext = {
     ...task,
-    ...{ idempotencyKey: '', seq: 0, occurrence: 0, toolName: metadata.name },
-    ...{ sideEffect: metadata.sideEffect, idempotent: metadata.idempotent },
-    ...{ toolCallId: call.toolCallId, messages: call.messages, context: call.context },
+    toolName: metadata.name,
+    sideEffect: metadata.sideEffect,
+    idempotent: metadata.idempotent,
+    idempotencyKey: '',
+    seq: 0,
+    occurrence: 0,
+    toolCallId: call.toolCallId,
+    messages: call.messages,
+    context: call.context,
     experimental_sandbox: call.experimental_sandbox,
     abortSignal: new CallAbort(() => [call.abortSignal]).signal,
   }

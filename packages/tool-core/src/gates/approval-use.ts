@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isOrphan } from '../log/orphan.ts'
 import { currentOwnerId, isOwnerGone } from '../log/process-owner.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import type { MaybePromise, ToolCallLog } from '../log/tool-call-log.ts'
+import type { ToolCallRow } from '../log/tool-call-row.ts'
 
 /** What became of the call that used an approval. */
 export type ApprovalUse =
@@ -37,6 +39,30 @@ export async function useOf(
   return row.effect === 'none'
     ? { kind: 'unspent' }
     : { kind: 'spent', outcome: 'it failed, and may have taken effect' }
+}
+
+/**
+ * Waits until the call that uses an approval has ended. Returns its row when it succeeded, so that the same call made
+ * elsewhere can have its output; undefined when the approval has to be looked at again, or time is over.
+ */
+export async function waitForUse(
+  log: ToolCallLog,
+  approval: ApprovalRow,
+  options: { readonly waitMs: number; readonly graceMs: number; readonly signal: AbortSignal },
+): Promise<ToolCallRow | undefined> {
+  const { waitMs, graceMs, signal } = options
+  const deadlineMs = Date.now() + waitMs
+  for (let delayMs = 4; Date.now() < deadlineMs; delayMs = Math.min(delayMs * 2, 250)) {
+    const use = await useOf(log, approval, graceMs)
+    if (use.kind !== 'running') {
+      const [row] = await log.list({ callToken: approval.usedBy ?? '', limit: 1 })
+      return row?.status === 'success' ? row : undefined
+    }
+    await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() =>
+      signal.throwIfAborted(),
+    )
+  }
+  return undefined
 }
 
 /** Marks an approval as used by one call; false when somebody else was faster. */

@@ -2,11 +2,13 @@ import type { JournalPolicy } from '../call/journal-policy.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import { chain, rescue } from '../call/maybe-promise.ts'
 import type { MaybePromise, StartRow, ToolCallLog } from '../log/tool-call-log.ts'
+import type { ToolCallRow } from '../log/tool-call-row.ts'
+import { inProgressError } from '../call/call-errors.ts'
 import type { ToolDefinition } from '../call/tool-definition.ts'
 import type { ConversationMessage, TaskContext, ToolContext } from '../tool-context.ts'
 import { approvalRejected, approvalRequired, approvalsUnsupported } from './approval-errors.ts'
 import { approvalRequest } from './approval-request.ts'
-import { returnApproval, takeApproval, useOf } from './approval-use.ts'
+import { returnApproval, takeApproval, useOf, waitForUse } from './approval-use.ts'
 import { argumentsRefused, checkArguments } from './check-arguments.ts'
 import type { ApprovalSettings } from './gate-options.ts'
 import { decide, expireIfDue } from './decide.ts'
@@ -29,6 +31,8 @@ export interface ApprovableCall {
 export interface ApprovedCall {
   /** The agent's arguments, or the approver's. */
   readonly args: unknown
+  /** The same call, made elsewhere with the same approval, which succeeded meanwhile. */
+  readonly winner?: ToolCallRow
   /** Gives the approval back, because the call did not run; undefined when there was none to take. */
   readonly giveBack: (() => Promise<void>) | undefined
   /** Removes the approver's arguments from the store, because the call has run. */
@@ -59,7 +63,7 @@ function isNeeded(
 ): MaybePromise<boolean> {
   // A rule that cannot decide has allowed nothing.
   return rescue(
-    () => chain(needed(args, context()), (answer) => Boolean(answer)),
+    () => chain(needed(args, context()), (answer) => answer),
     () => true,
   )
 }
@@ -88,8 +92,10 @@ async function approve(call: ApprovableCall, settings: ApprovalSettings): Promis
           if (await takeApproval(store, row, call.row.callToken))
             return await taken(store, row, call)
         } else if (use.kind === 'running') {
-          // The claim on the call's key decides which of the two runs.
-          return { ...(await withArgsOf(row, call)), giveBack: undefined, forget: undefined }
+          const winner = await waitFor(row, call)
+          if (winner !== undefined) {
+            return { args: call.args, winner, giveBack: undefined, forget: undefined }
+          }
         } else {
           await ask(store, call, settings, {
             note: `This call has run before, and ${use.outcome}.`,
@@ -102,6 +108,18 @@ async function approve(call: ApprovableCall, settings: ApprovalSettings): Promis
         await ask(store, call, settings, { note: undefined, answered: undefined })
     }
   }
+}
+
+/** Another run makes this very call with the same approval. */
+async function waitFor(row: ApprovalRow, call: ApprovableCall): Promise<ToolCallRow | undefined> {
+  const { task, policy, context } = call
+  const { timeoutMs: waitMs, log } = task
+  const { abortSignal: signal } = context()
+  const winner = await waitForUse(log, row, { waitMs, graceMs: policy.leaseMs, signal })
+  if (winner !== undefined) return winner
+  const use = await useOf(log, row, policy.leaseMs)
+  if (use.kind !== 'running') return undefined
+  throw inProgressError(row.toolName, waitMs, call.row.idempotencyKey ?? '')
 }
 
 /** The store of a log. */
@@ -121,8 +139,14 @@ async function ask(
 ): Promise<void> {
   const { definition, row, callKey, args, policy, task } = call
   const question = await approvalRequest({
-    ...{ definition, settings, row, callKey, args },
-    ...{ redact: policy.redact, maxBytes: task.maxOutputBytes, note: earlier.note },
+    definition,
+    settings,
+    row,
+    callKey,
+    args,
+    redact: policy.redact,
+    maxBytes: task.maxOutputBytes,
+    note: earlier.note,
   })
   const stored = await store.request(question)
   const approvalId = sdkApprovalOf(call.messages, row.toolCallId ?? '')

@@ -1,4 +1,4 @@
-import type { CircuitBreakerPolicy } from 'cockatiel'
+import type { CircuitBreakerPolicy, CircuitState } from 'cockatiel'
 import { SmithersError } from '../smithers-error.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
 import type { BreakerSettings } from './gate-options.ts'
@@ -19,6 +19,8 @@ export class CircuitBreaker {
   readonly #settings: BreakerSettings
   #policy: CircuitBreakerPolicy | undefined
   #loading: Promise<CircuitBreakerPolicy> | undefined
+  /** `CircuitState.Closed` of the library, known once it is loaded. */
+  #closed: CircuitState | undefined
   #failures = 0
   #openedAtMs = 0
 
@@ -35,7 +37,7 @@ export class CircuitBreaker {
    */
   enter(): MaybePromise<SettleBreaker> {
     const policy = this.#policy
-    if (policy === undefined || policy.state === states.closed) return this.#settleClosed
+    if (policy === undefined || policy.state === this.#closed) return this.#settleClosed
     return this.#enterHalfOpen(policy)
   }
 
@@ -49,14 +51,14 @@ export class CircuitBreaker {
     this.#failures += 1
     const policy = await this.#load()
     // The failure of a call from before the breaker opened says nothing about the tool after the cool-down.
-    if (policy.state !== states.closed) return
+    if (policy.state !== this.#closed) return
     await policy.execute(() => Promise.reject(new CallFailed())).catch(ignore)
   }
 
   async #recordSuccess(): Promise<void> {
     this.#failures = 0
     const policy = await this.#load()
-    if (policy.state === states.closed) await policy.execute(ignore)
+    if (policy.state === this.#closed) await policy.execute(ignore)
   }
 
   /** Holds the policy's trial open until the call that it lets through has ended. */
@@ -84,7 +86,8 @@ export class CircuitBreaker {
   }
 
   async #create(): Promise<CircuitBreakerPolicy> {
-    const { circuitBreaker, ConsecutiveBreaker, handleType } = await import('cockatiel')
+    const { circuitBreaker, CircuitState, ConsecutiveBreaker, handleType } =
+      await import('cockatiel')
     const { threshold, cooldownMs } = this.#settings
     const policy = circuitBreaker(handleType(CallFailed), {
       halfOpenAfter: cooldownMs,
@@ -96,6 +99,7 @@ export class CircuitBreaker {
     policy.onReset(() => {
       this.#failures = 0
     })
+    this.#closed = CircuitState.Closed
     this.#policy = policy
     return policy
   }
@@ -116,8 +120,5 @@ export class CircuitBreaker {
 }
 
 class CallFailed extends Error {}
-
-// The values of cockatiel's CircuitState, which is not loaded yet when a state is first compared.
-const states = { closed: 0 } as const
 
 function ignore(): void {}

@@ -4,6 +4,7 @@ import type { ToolDefinition } from '../call/tool-definition.ts'
 import { hashInput } from '../idempotency-key.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { MaybePromise, StartRow } from '../log/tool-call-log.ts'
+import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { SmithersError } from '../smithers-error.ts'
 import type { ConversationMessage, TaskContext, ToolContext } from '../tool-context.ts'
 import { type ApprovedCall, approveCall } from './approve-call.ts'
@@ -31,6 +32,8 @@ export interface CallAtGates {
 export type Admission =
   /** It runs, with these arguments, and tells `pass` how it ended. */
   | { readonly kind: 'run'; readonly args: unknown; readonly pass: GatePass }
+  /** The same call has been made elsewhere meanwhile, and its row has the result. */
+  | { readonly kind: 'raced'; readonly args: unknown; readonly winner: ToolCallRow }
   /** An equal call has the result. */
   | { readonly kind: 'answer'; readonly args: unknown; readonly result: CachedResult }
 
@@ -46,9 +49,12 @@ export function passGates(call: CallAtGates): MaybePromise<Admission> {
   return rescue(
     () =>
       chain(reserve(call, pass), () =>
-        chain(approve(call, pass), (args) =>
-          chain(enterBreaker(call, pass), () => visitCache(call, pass, args)),
-        ),
+        chain(approve(call, pass), ({ args, winner }): MaybePromise<Admission> => {
+          if (winner !== undefined) {
+            return chain(pass.unused(), () => ({ kind: 'raced' as const, args, winner }))
+          }
+          return chain(enterBreaker(call, pass), () => visitCache(call, pass, args))
+        }),
       ),
     (error) =>
       chain(pass.unused(), () => {
@@ -75,12 +81,15 @@ function reserve(call: CallAtGates, pass: GatePass): MaybePromise<void> {
   })
 }
 
-function approve(call: CallAtGates, pass: GatePass): MaybePromise<unknown> {
+function approve(
+  call: CallAtGates,
+  pass: GatePass,
+): MaybePromise<Pick<ApprovedCall, 'args' | 'winner'>> {
   const { approval } = call.gates
-  if (approval === undefined) return call.args
-  return chain(approveCall(call, approval), (approved: ApprovedCall) => {
+  if (approval === undefined) return call
+  return chain(approveCall(call, approval), (approved) => {
     pass.holdApproval(approved)
-    return approved.args
+    return approved
   })
 }
 

@@ -64,7 +64,7 @@ export class ResultCache {
       },
       fail: (error) => {
         land()
-        reject(error as Error)
+        reject(error)
       },
       abandon: () => {
         land()

@@ -14,7 +14,7 @@ function fetcher(
   const tool = defineTool({
     name: 'fetch_page',
     schema,
-    ...(cache === undefined ? {} : { cache: cache as true }),
+    ...(cache === undefined ? {} : { cache }),
     execute: async () => {
       executions += 1
       await new Promise((resolve) => setImmediate(resolve))

@@ -1,6 +1,6 @@
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { createToolRun, defineTool, type RetryOptions, SmithersError } from '@smithers/tool-core'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { call } from './call.ts'
 
@@ -26,14 +26,7 @@ function flaky(
 }
 
 describe('retry', () => {
-  beforeEach(() => {
-    // The library is loaded with real timers: loading it is no part of any pause.
-    return import('cockatiel').then(() => {})
-  })
-  afterEach(() => {
-    vi.useRealTimers()
-    vi.restoreAllMocks()
-  })
+  afterEach(() => vi.restoreAllMocks())
 
   it('tries again until it succeeds, in one call with one row', async () => {
     const log = createMemoryLog()
