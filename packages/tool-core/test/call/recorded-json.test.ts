@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createToolRun, defineTool, SmithersError, type ToolRunOptions } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
-import { readRecordedJson, recordJson } from '../../src/call/recorded-json.ts'
+import { readRecordedJson } from '../../src/call/read-recorded-json.ts'
+import { recordJson } from '../../src/call/recorded-json.ts'
 import { compileRedaction } from '../../src/call/redaction.ts'
 import { callOptions } from '../fixtures/charge-tool.ts'
 
@@ -52,6 +53,8 @@ describe('recordJson', () => {
         fc.string({ unit: 'grapheme', minLength: 100 }),
         fc.integer({ min: 150, max: 400 }),
         (value, text, limit) => {
+          // The mark of a character cut in two; the input must not hold it itself.
+          fc.pre(!recordJson([value, text], nothingHidden, 1e6).json?.includes('\uFFFD'))
           const { json } = recordJson([value, text], nothingHidden, limit)
           expect(Buffer.byteLength(json ?? '')).toBeLessThanOrEqual(limit)
           expect(JSON.stringify(JSON.parse(json ?? ''))).not.toContain('\uFFFD')
