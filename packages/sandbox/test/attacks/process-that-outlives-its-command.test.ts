@@ -1,13 +1,19 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { describeConfined } from '../fixtures/confinement.ts'
 import { livingProcesses } from '../fixtures/living-processes.ts'
 
 // `sleep` accepts fractions: a number that no other process of this machine has on its command line.
+const prefix = `86400.${process.pid}`
 let last = 0
-const newMarker = (): string => `86400.${process.pid}${(last += 1).toString().padStart(4, '0')}`
+const newMarker = (): string => `${prefix}${(last += 1).toString().padStart(4, '0')}`
+
+// What a failed test found alive must not stay so.
+afterEach(() => {
+  for (const pid of livingProcesses(prefix)) process.kill(pid, 'SIGKILL')
+})
 
 /** Ways to leave a process behind; each prints `left` when it is running. */
 const leavers: Readonly<Record<string, (marker: string) => string>> = {
