@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ToolCallLog } from '@smithers/tool-core/log'
 import type { ConformanceGroup, ConformanceTest, Workbench } from './conformance-group.ts'
 import type { LogConformanceOptions } from './conformance-options.ts'
+import { approvals } from './groups/approvals.ts'
 import { basics } from './groups/basics.ts'
 import { claims } from './groups/claims.ts'
 import { durability } from './groups/durability.ts'
@@ -13,6 +14,7 @@ import { multiProcess } from './groups/multi-process.ts'
 import { ordering } from './groups/ordering.ts'
 import { prune } from './groups/prune.ts'
 import { recovery } from './groups/recovery.ts'
+import { runState } from './groups/run-state.ts'
 import { schema } from './groups/schema.ts'
 import { vectors } from './groups/vectors.ts'
 
@@ -28,6 +30,8 @@ const groups: readonly ConformanceGroup[] = [
   prune,
   failures,
   vectors,
+  approvals,
+  runState,
 ]
 
 /** One test of the suite, bound to an adapter. */

@@ -8,7 +8,7 @@ import { memoryMutants } from './fixtures/mutants/memory-mutants.ts'
 
 const memoryConformance: LogConformanceOptions = {
   name: 'memory',
-  capabilities: { durable: false, multiProcess: false, claims: true },
+  capabilities: { durable: false, multiProcess: false, claims: true, approvals: true, state: true },
   createLog: () => createMemoryLog(),
   execArgv: ['--conditions=@smithers/source'],
   schema: { skip: 'rows in memory have no stored schema' },

@@ -3,7 +3,7 @@ import { logConformance } from '@smithers/log-conformance/vitest'
 
 logConformance({
   name: 'memory',
-  capabilities: { durable: false, multiProcess: false, claims: true },
+  capabilities: { durable: false, multiProcess: false, claims: true, approvals: true, state: true },
   createLog: () => createMemoryLog(),
   execArgv: ['--conditions=@smithers/source'],
   schema: { skip: 'rows in memory have no stored schema' },

@@ -68,12 +68,15 @@ export function approvalsOn(connection: LogConnection): ApprovalStore {
   return {
     request: (row) =>
       connection.write('record a question for approval', () => {
-        // Synced: a question that somebody has read must be there when the answer comes.
-        connection.synced(() => connection.prepare(insertSql).run(...valuesOf(row)))
-        const standing = connection
-          .prepare(standingSql)
-          .get(bindText(row.runId), bindText(row.callKey))
-        return rowFrom(standing)
+        for (;;) {
+          // Synced: a question that somebody has read must be there when the answer comes.
+          connection.synced(() => connection.prepare(insertSql).run(...valuesOf(row)))
+          const standing = connection
+            .prepare(standingSql)
+            .get(bindText(row.runId), bindText(row.callKey))
+          // The one that stood may have been used since, by another process: then there is room for this one.
+          if (standing !== undefined) return rowFrom(standing)
+        }
       }),
 
     update: (id, expected, patch) =>

@@ -3,7 +3,7 @@ import type { FinishPatch, StartRow, ToolCallClaim, ToolCallRow } from '@smither
 import type { SqlValue } from './sqlite-database.ts'
 
 /** The column of every field, in the order of the table. The first twelve are documented and never change. */
-export const columnOf = {
+export const columnOf: Readonly<Record<keyof ToolCallRow, string>> = {
   runId: 'run_id',
   nodeId: 'node_id',
   iteration: 'iteration',
@@ -31,7 +31,7 @@ export const columnOf = {
   fromCache: 'from_cache',
   traceId: 'trace_id',
   spanId: 'span_id',
-} as const satisfies Record<keyof ToolCallRow, string>
+}
 
 export const selectedColumns: string = Object.values(columnOf).join(', ')
 

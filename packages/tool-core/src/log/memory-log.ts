@@ -1,6 +1,8 @@
+import type { ApprovalStore } from './approval-store.ts'
 import { createMemoryApprovals } from './memory-approvals.ts'
 import { createMemoryRunState } from './memory-run-state.ts'
 import { SmithersError } from '../smithers-error.ts'
+import type { RunStateStore } from './run-state-store.ts'
 import { selectRows } from './listing.ts'
 import { MemoryRows, positionOf } from './memory-rows.ts'
 import { isOrphan, outcomeUnknown } from './orphan.ts'
@@ -28,6 +30,8 @@ export interface MemoryLogOptions {
 
 /** A {@link ToolCallLog} in this process's memory. Every method answers at once. */
 export interface MemoryLog extends ToolCallLog {
+  readonly approvals: ApprovalStore
+  readonly state: RunStateStore
   start(row: StartRow, options: StartOptions): StartResult
   finish(callToken: string, patch: FinishPatch): 'ok' | 'fenced'
   renew(callToken: string, leaseExpiresAtMs: number): boolean

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import type { RunStateEntry, RunStateStore, ToolCallLog } from '@smithers/tool-core/log'
+import { assertUnavailable } from '../assert-unavailable.ts'
+import type { ConformanceGroup } from '../conformance-group.ts'
+import { sampleTimeMs, settled } from '../sample-row.ts'
+
+export const runState: ConformanceGroup = {
+  title: '13 run state',
+  notApplicable: ({ capabilities }) =>
+    capabilities.state === true ? null : 'the adapter declares no state',
+  tests: [
+    {
+      name: 'a value comes back as it was stored, for its run and key alone',
+      async run({ open }) {
+        const store = stateOf(await open())
+        const entries = [
+          entry({}),
+          entry({ key: 'other' }),
+          entry({ runId: 'other' }),
+          entry({ runId: 'a\0b', key: '\uD800', valueJson: '"π\\ud800"' }),
+          entry({ runId: 'a', key: '\0b', valueJson: '' }),
+        ].map((given, index) => ({ ...given, updatedAtMs: sampleTimeMs + index }))
+        assert.equal(await store.get('run-1', 'plan'), undefined)
+        for (const one of entries) assert.equal(await store.set(one), true)
+        for (const one of entries) assert.deepEqual(await store.get(one.runId, one.key), one)
+      },
+    },
+    {
+      name: 'a version must be one more than the stored one, from 1',
+      async run({ open }) {
+        const store = stateOf(await open())
+        assert.equal(await store.set(entry({ version: 0 })), false)
+        assert.equal(await store.set(entry({ version: 2 })), false)
+        assert.equal(await store.get('run-1', 'plan'), undefined)
+        assert.equal(await store.set(entry({ version: 1, valueJson: '"a"' })), true)
+        assert.equal(await store.set(entry({ version: 1, valueJson: '"b"' })), false)
+        assert.equal(await store.set(entry({ version: 3, valueJson: '"c"' })), false)
+        assert.equal(await store.set(entry({ version: 2, valueJson: '"d"' })), true)
+        assert.deepEqual(await store.get('run-1', 'plan'), entry({ version: 2, valueJson: '"d"' }))
+      },
+    },
+    {
+      name: 'of many that write the same version at once one wins',
+      async run({ open, options }) {
+        const first = await open()
+        const logs = options.capabilities.multiProcess
+          ? [first, await open(), await open()]
+          : [first]
+        for (const version of [1, 2]) {
+          const won = await Promise.all(
+            Array.from({ length: 12 }, (_, index) => {
+              const store = stateOf(logs[index % logs.length] ?? first)
+              return settled(() => store.set(entry({ version, valueJson: String(index) })))
+            }),
+          )
+          assert.equal(won.filter(Boolean).length, 1)
+          const stored = await stateOf(first).get('run-1', 'plan')
+          assert.equal(stored?.valueJson, String(won.indexOf(true)))
+        }
+      },
+    },
+    {
+      name: 'values are there when the log is opened again',
+      notApplicable: ({ capabilities }) =>
+        capabilities.durable ? null : 'the adapter declares durable: false',
+      async run({ open }) {
+        const log = await open()
+        await stateOf(log).set(entry({}))
+        await log.close()
+        assert.deepEqual(await stateOf(await open()).get('run-1', 'plan'), entry({}))
+      },
+    },
+    {
+      name: 'a closed log refuses values with TOOL_LOG_UNAVAILABLE',
+      async run({ open }) {
+        const log = await open()
+        const store = stateOf(log)
+        await log.close()
+        await assertUnavailable(() => store.set(entry({})))
+        await assertUnavailable(() => store.get('run-1', 'plan'))
+      },
+    },
+  ],
+}
+
+function stateOf(log: ToolCallLog): RunStateStore {
+  assert.ok(log.state, 'the log declares state and has none')
+  return log.state
+}
+
+function entry(fields: Partial<RunStateEntry>): RunStateEntry {
+  return {
+    runId: 'run-1',
+    key: 'plan',
+    version: 1,
+    valueJson: '[]',
+    updatedAtMs: sampleTimeMs,
+    ...fields,
+  }
+}
