@@ -1,6 +1,5 @@
 import { realpathSync, statfsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { SandboxError } from '../sandbox-error.ts'
 import { canHoldDescriptors, openBeneathTree } from './beneath-tree.ts'
 import { openCheckedTree } from './checked-tree.ts'
@@ -73,19 +72,10 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
       return walkPath(tree, syntax, path, walkOptions)
     },
     async run(path, work) {
-      for (let wait = budget.wait(); wait !== undefined; wait = budget.wait()) await wait
-      const startedAt = performance.now()
-      let result
       try {
-        result = work()
-      } catch (error) {
-        throw toFileError(error, path)
-      } finally {
-        budget.spend(startedAt)
-      }
-      if (!(result instanceof Promise)) return result
-      try {
-        return await result
+        const result = budget.run(work)
+        // Not awaited when there is nothing to wait for: small work ends in the turn it was asked for.
+        return result instanceof Promise ? await result : result
       } catch (error) {
         throw toFileError(error, path)
       }

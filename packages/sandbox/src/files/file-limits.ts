@@ -1,5 +1,5 @@
 /** Every limit of the file guard, with its reason. */
-export const fileLimits = Object.freeze({
+export const fileLimits = {
   /** Symbolic links expanded in one path: the number at which Linux itself gives up. */
   maxLinksInPath: 40,
   /** Bytes of a path: PATH_MAX of Linux, so nothing that the kernel would take is refused. */
@@ -15,13 +15,13 @@ export const fileLimits = Object.freeze({
    * less than handing the work to the thread pool. Above it the pool takes over, so that one call cannot hold up the
    * event loop for longer than a quarter of a millisecond of copying.
    */
-  maxSynchronousBytes: 256 * 1024,
+  maxSynchronousBytes: 262_144,
   /** Bytes moved at once on the asynchronous path. */
-  chunkBytes: 1024 * 1024,
+  chunkBytes: 1_048_576,
   /** Bytes looked at at once for lines of a large file. */
-  lineChunkBytes: 64 * 1024,
+  lineChunkBytes: 65_536,
   /** Bytes that `read` returns unless told otherwise: what fits in memory without surprise. */
-  defaultMaxReadBytes: 64 * 1024 * 1024,
+  defaultMaxReadBytes: 67_108_864,
   /** Synchronous work in one turn of the event loop before further calls wait for the next turn. */
   maxTurnMs: 8,
   /** Calls that may hold descriptors across turns at once; the others wait with none. */
@@ -34,4 +34,4 @@ export const fileLimits = Object.freeze({
   maxPolicyScan: 200_000,
   /** Tries to find an unused temporary name. */
   maxTemporaryNames: 16,
-})
+} as const

@@ -4,6 +4,7 @@ import { alreadyExists, fileNotFound, systemCode } from './file-error.ts'
 import type { FileGuard } from './file-guard.ts'
 import { fileLimits } from './file-limits.ts'
 import { isSmall, readLargeFile, readSmallFile, regularFile } from './read-file.ts'
+import { inTurn } from './semaphore.ts'
 import type { Semaphore } from './semaphore.ts'
 import type { Place } from './walk-path.ts'
 
@@ -28,47 +29,59 @@ export interface SandboxFile {
   [Symbol.dispose](): void
 }
 
+interface ReadRequest<T> {
+  readonly path: string
+  readonly maxBytes: number
+  /** What the bytes are wanted as. They are valid only during the call. */
+  readonly convert: (bytes: Buffer) => T
+}
+
 /** Reads a regular file: a small one at once, a large one through the thread pool. */
-export function readBytes(
+export function readContent<T>(
   guard: FileGuard,
   held: Semaphore,
-  path: string,
-  maxBytes: number,
-): Promise<Buffer> {
+  request: ReadRequest<T>,
+): Promise<T> {
+  const { path, maxBytes, convert } = request
   return guard.run(path, () => {
-    const found = retryExchanged(() => {
-      const place = guard.walk(path, { lastLink: 'follow', hold: 'entry' })
+    const small = retryExchanged(() => {
+      const place = openPlace(guard, path)
       try {
-        guard.policy.check(place.relativePath, 'read')
         const entry = regularFile(place, path)
-        if (isSmall(entry.stat.size)) return readSmallFile(entry, path, maxBytes)
-        return entry.stat.size > BigInt(maxBytes) ? readSmallFile(entry, path, maxBytes) : undefined
+        const isLarge = !isSmall(entry.stat.size) && entry.stat.size <= BigInt(maxBytes)
+        return isLarge ? undefined : readSmallFile(entry, path, maxBytes, convert)
       } finally {
         place.close()
       }
     })
-    return found ?? readLarge(guard, held, path, maxBytes)
+    return small === undefined ? readLarge(guard, held, request) : small.value
   })
 }
 
 /** Walks again, with a turn among those that hold descriptors for longer. */
-async function readLarge(
+function readLarge<T>(
   guard: FileGuard,
   held: Semaphore,
-  path: string,
-  maxBytes: number,
-): Promise<Buffer> {
-  await held.enter()
-  try {
-    const place = guard.walk(path, { lastLink: 'follow', hold: 'entry' })
+  { path, maxBytes, convert }: ReadRequest<T>,
+): Promise<T> {
+  return inTurn(held, async () => {
+    const place = openPlace(guard, path)
     try {
-      guard.policy.check(place.relativePath, 'read')
-      return await readLargeFile(regularFile(place, path), path, maxBytes)
+      return convert(await readLargeFile(regularFile(place, path), path, maxBytes))
     } finally {
       place.close()
     }
-  } finally {
-    held.leave()
+  })
+}
+
+function openPlace(guard: FileGuard, path: string): Place {
+  const place = guard.walk(path, { lastLink: 'follow', hold: 'entry' })
+  try {
+    guard.policy.check(place.relativePath, 'read')
+    return place
+  } catch (error) {
+    place.close()
+    throw error
   }
 }
 

@@ -9,7 +9,14 @@ import type { Release } from './file-lock.ts'
 import { isSameFile, takeSnapshot } from './file-snapshot.ts'
 import type { FileSnapshot } from './file-snapshot.ts'
 import type { HeldEntry } from './held-directory.ts'
-import { holdsBytes, isSmall, readLargeFile, readSmallFile, regularFile } from './read-file.ts'
+import {
+  copyBytes,
+  holdsBytes,
+  isSmall,
+  readLargeFile,
+  readSmallFile,
+  regularFile,
+} from './read-file.ts'
 import { inTurn } from './semaphore.ts'
 import type { Semaphore } from './semaphore.ts'
 import type { Place } from './walk-path.ts'
@@ -98,7 +105,10 @@ function updatePlace(guard: FileGuard, place: Place, request: UpdateRequest): vo
     if (content === undefined) return undefined
     return replaceFile({ place, entry, snapshot, bytes }, toBytes(content), request)
   }
-  if (isSmall(entry.stat.size)) return replace(readSmallFile(entry, path, maxBytes))
+  if (isSmall(entry.stat.size)) {
+    const small = readSmallFile(entry, path, maxBytes, copyBytes)
+    if (small !== undefined) return replace(small.value)
+  }
   return readLargeFile(entry, path, maxBytes).then(replace)
 }
 

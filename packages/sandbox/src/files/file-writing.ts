@@ -21,19 +21,21 @@ interface WriteRequest {
 }
 
 /** Writes a whole file in one step, creating the directories above it. */
-export async function writeContent(
+export function writeContent(
   guard: FileGuard,
   held: Semaphore,
   request: WriteRequest,
 ): Promise<void> {
   const { path, content, durability } = request
   if (isStream(content)) return guard.run(path, () => writeStream(guard, request, content))
-  const bytes = toBytes(content)
-  if (durability === 'relaxed' && isSmall(bytes.length)) {
-    return guard.run(path, () => writeSmall(guard, request, bytes))
+  if (durability === 'relaxed' && isSmall(content.length * maxBytesPerUnit)) {
+    return guard.run(path, () => writeSmall(guard, request, toBytes(content)))
   }
-  return inTurn(held, () => guard.run(path, () => writeHeld(guard, request, bytes)))
+  return inTurn(held, () => guard.run(path, () => writeHeld(guard, request, toBytes(content))))
 }
+
+/** A unit of a string's length is at most three bytes of UTF-8: a bound that costs no counting. */
+const maxBytesPerUnit = 3
 
 /** Without waiting for the disk there is nothing to wait for at all, unless another call holds the file. */
 function writeSmall(

@@ -9,8 +9,11 @@ import type { Place } from './walk-path.ts'
 
 const readAsync = promisify(read)
 
-// Small reads share one buffer, from which the result is copied: allocating the limit for each would cost more.
-const scratch = Buffer.allocUnsafeSlow(64 * 1024)
+/**
+ * Small reads share one buffer: a fresh one for each would cost more than the reading, and a thousand at once would make
+ * the garbage collector pause. One byte longer than what is small, so that a file that has grown is noticed.
+ */
+const scratch = Buffer.allocUnsafeSlow(fileLimits.maxSynchronousBytes + 1)
 
 /** The regular file at a place, or an error that says what stands there instead. */
 export function regularFile(place: Place, path: string): HeldEntry {
@@ -35,30 +38,37 @@ export function isSmall(size: number | bigint): boolean {
 }
 
 /**
- * The contents of a small file. Reads to the end, not to the size that was told: files of `/proc` say 0, and a file may
- * grow meanwhile.
+ * Reads a small file and converts its bytes, which are valid only during the call. Reads to the end, not to the size that
+ * was told: files of `/proc` say 0, and a file may grow meanwhile. Undefined when it turns out to be large.
  */
-export function readSmallFile(entry: HeldEntry, path: string, maxBytes: number): Buffer {
+export function readSmallFile<T>(
+  entry: HeldEntry,
+  path: string,
+  maxBytes: number,
+  convert: (bytes: Buffer) => T,
+): { readonly value: T } | undefined {
   if (entry.stat.size > BigInt(maxBytes)) throw fileTooLarge(path, entry.stat.size, maxBytes)
   const fd = entry.open(constants.O_RDONLY)
+  let length = 0
   try {
     const size = Number(entry.stat.size)
-    let buffer: Buffer = size < scratch.length ? scratch : Buffer.allocUnsafeSlow(size + 1)
-    let length = 0
-    for (;;) {
-      if (length === buffer.length) buffer = grown(buffer)
-      const count = readSync(fd, buffer, length, buffer.length - length, null)
+    while (length < scratch.length) {
+      const count = readSync(fd, scratch, length, scratch.length - length, null)
       length += count
-      if (length > maxBytes) throw fileTooLarge(path, length, maxBytes)
-      // A short read of a regular file is its end; the size told agrees, so the last read can be saved.
-      if (count === 0 || (length === size && length < buffer.length && size > 0)) break
+      // A read that was cut short at the size that was told has met the end of the file.
+      if (count === 0 || (length === size && size > 0)) break
     }
-    return buffer === scratch
-      ? Buffer.from(scratch.subarray(0, length))
-      : buffer.subarray(0, length)
   } finally {
     closeSync(fd)
   }
+  if (length === scratch.length) return undefined
+  if (length > maxBytes) throw fileTooLarge(path, length, maxBytes)
+  return { value: convert(scratch.subarray(0, length)) }
+}
+
+/** A copy of bytes that are valid only for now. */
+export function copyBytes(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes)
 }
 
 /** The contents of a large file, read in the thread pool. */
@@ -70,7 +80,7 @@ export async function readLargeFile(
   if (entry.stat.size > BigInt(maxBytes)) throw fileTooLarge(path, entry.stat.size, maxBytes)
   const fd = entry.open(constants.O_RDONLY)
   try {
-    let buffer: Buffer = Buffer.allocUnsafeSlow(Number(entry.stat.size) + 1)
+    let buffer: Buffer = Buffer.allocUnsafeSlow(Math.max(Number(entry.stat.size) + 1, 4096))
     let length = 0
     for (;;) {
       if (length === buffer.length) buffer = grown(buffer)

@@ -4,7 +4,7 @@ import type { DirectoryEntry } from './directory-entries.ts'
 import { fileNotFound, toFileError } from './file-error.ts'
 import { openFileGuard } from './file-guard.ts'
 import { fileLimits } from './file-limits.ts'
-import { openFile, readBytes } from './file-reading.ts'
+import { openFile, readContent } from './file-reading.ts'
 import type { OpenOptions, SandboxFile } from './file-reading.ts'
 import { updateContent } from './file-updating.ts'
 import { writeContent } from './file-writing.ts'
@@ -13,7 +13,7 @@ import type { GuardKind } from './held-directory.ts'
 import { selectLines } from './line-range.ts'
 import type { LineRange } from './line-range.ts'
 import { resolveProtectedNames } from './protected-names.ts'
-import { fileTooLarge } from './read-file.ts'
+import { copyBytes, fileTooLarge } from './read-file.ts'
 import { createSemaphore } from './semaphore.ts'
 import { decodeText, encodeText } from './text-encoding.ts'
 import { changeMode, makeDirectory, removeEntry, renameEntry } from './tree-changes.ts'
@@ -136,10 +136,10 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
   return Object.freeze<SandboxFiles>({
     rootDir: guard.rootDir,
     guard: guard.tree.guard,
-    read: (path, { maxBytes = readLimit } = {}) => readBytes(guard, held, path, maxBytes),
-    async readText(path, { maxBytes = readLimit } = {}) {
-      return decodeText(await readBytes(guard, held, path, maxBytes), path)
-    },
+    read: (path, { maxBytes = readLimit } = {}) =>
+      readContent(guard, held, { path, maxBytes, convert: copyBytes }),
+    readText: (path, { maxBytes = readLimit } = {}) =>
+      readContent(guard, held, { path, maxBytes, convert: (bytes) => decodeText(bytes, path) }),
     readLines: (path, range) =>
       guard.run(path, async () => {
         const file = openFile(guard, path, {})

@@ -3,54 +3,59 @@ import { fileLimits } from './file-limits.ts'
 
 /**
  * Shares the event loop: synchronous file work of one turn is counted, and once it has used its milliseconds further
- * calls wait for the next turn. A single call never waits; a thousand at once do not hold up a timer.
+ * work waits for the next turn. A single call never waits; a thousand at once do not hold up a timer.
  */
 export interface TurnBudget {
-  /** Undefined when there is time left in this turn, so that the usual call awaits nothing. */
-  wait(): Promise<void> | undefined
-  /** Counts the time since `startedAt` (of `performance.now()`). */
-  spend(startedAt: number): void
+  /** Does the work at once when there is time left in this turn, else in a later one, in the order of asking. */
+  run<T>(work: () => T): T | Promise<T>
 }
 
-export function createTurnBudget(maxTurnMs: number = fileLimits.maxTurnMs): TurnBudget {
+export function createTurnBudget(
+  maxTurnMs: number = fileLimits.maxTurnMs,
+  now: () => number = () => performance.now(),
+): TurnBudget {
   let spentMs = 0
-  let turnIsWatched = false
-  const waiting: (() => void)[] = []
+  let isWatched = false
+  let waiting: (() => void)[] = []
 
-  function nextTurn(): void {
-    spentMs = 0
-    turnIsWatched = false
-    // Released one after the other: each is counted before the next, which waits again when the turn is used up.
-    const released = waiting.splice(0)
-    for (const [index, release] of released.entries()) {
-      if (index >= releasedPerTurn) {
-        waiting.unshift(...released.slice(index))
-        break
-      }
-      release()
+  function timed<T>(work: () => T): T {
+    const startedAt = now()
+    try {
+      return work()
+    } finally {
+      spentMs += now() - startedAt
+      watchTurn()
     }
-    if (waiting.length > 0) watchTurn()
   }
 
   function watchTurn(): void {
-    if (turnIsWatched) return
-    turnIsWatched = true
+    if (isWatched) return
+    isWatched = true
     setImmediate(nextTurn)
   }
 
+  function nextTurn(): void {
+    spentMs = 0
+    isWatched = false
+    let done = 0
+    for (; done < waiting.length && spentMs < maxTurnMs; done += 1) waiting[done]?.()
+    waiting = waiting.slice(done)
+    if (waiting.length > 0) watchTurn()
+  }
+
   return {
-    wait() {
-      if (spentMs < maxTurnMs) return undefined
+    run(work) {
+      if (spentMs < maxTurnMs) return timed(work)
       watchTurn()
-      return new Promise((resolve) => {
-        waiting.push(resolve)
+      return new Promise((resolve, reject) => {
+        waiting.push(() => {
+          try {
+            resolve(timed(work))
+          } catch (error) {
+            reject(error as Error)
+          }
+        })
       })
-    },
-    spend(startedAt) {
-      spentMs += performance.now() - startedAt
-      watchTurn()
     },
   }
 }
-
-const releasedPerTurn = 32
