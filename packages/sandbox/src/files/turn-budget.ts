@@ -28,6 +28,10 @@ export function createTurnBudget(
     }
   }
 
+  function hasTime(): boolean {
+    return spentMs < maxTurnMs
+  }
+
   function watchTurn(): void {
     if (isWatched) return
     isWatched = true
@@ -38,21 +42,25 @@ export function createTurnBudget(
     spentMs = 0
     isWatched = false
     let done = 0
-    for (; done < waiting.length && spentMs < maxTurnMs; done += 1) waiting[done]?.()
+    for (const work of waiting) {
+      if (!hasTime()) break
+      work()
+      done += 1
+    }
     waiting = waiting.slice(done)
     if (waiting.length > 0) watchTurn()
   }
 
   return {
     run(work) {
-      if (spentMs < maxTurnMs) return timed(work)
+      if (hasTime()) return timed(work)
       watchTurn()
       return new Promise((resolve, reject) => {
         waiting.push(() => {
           try {
             resolve(timed(work))
           } catch (error) {
-            reject(error as Error)
+            reject(error)
           }
         })
       })

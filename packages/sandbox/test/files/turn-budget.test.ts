@@ -21,7 +21,7 @@ describe('createTurnBudget', () => {
     await setImmediate()
     // Two of three milliseconds each: as much as is begun within a turn of four.
     expect(order).toEqual(['first', 'second', 'third', 'fourth'])
-    await Promise.all(later)
+    await Promise.all(later.map((result) => Promise.resolve(result)))
     expect(order).toEqual(['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh'])
     await setImmediate()
     expect(budget.run(() => 'free again')).toBe('free again')
@@ -30,7 +30,7 @@ describe('createTurnBudget', () => {
   it('hands on results and failures of work that had to wait, and goes on', async () => {
     let clock = 0
     const budget = createTurnBudget(1, () => clock)
-    budget.run(() => {
+    void budget.run(() => {
       clock += 2
     })
     const failed = budget.run(() => {
