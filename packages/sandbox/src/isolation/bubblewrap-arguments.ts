@@ -48,6 +48,7 @@ export function bubblewrapArguments(
       ...facts.system.arguments,
       ...facts.system.copies.flatMap((file) => copy(file, hand(openSync(file, 'r')))),
       ...kernelMounts(facts.system.kernelSettings),
+      ...secondTemporaryDirectory(request),
       ...directoryMounts(request, facts),
       ...guardedNames(request, facts.mountsDescriptors, hand),
       // The tree that holds the mount points: what is not a mount of its own cannot be written.
@@ -101,8 +102,14 @@ function copy(file: string, descriptor: string): string[] {
 
 function kernelMounts(readOnly: readonly string[]): string[] {
   const cover = readOnly.flatMap((path) => ['--ro-bind', path, path])
-  const temporaryLink = ['--perms', '0755', '--dir', '/var', '--symlink', '/tmp', '/var/tmp']
-  return ['--proc', '/proc', ...cover, '--dev', '/dev', ...temporaryLink]
+  return ['--proc', '/proc', ...cover, '--dev', '/dev']
+}
+
+/** `/var/tmp` is the private `/tmp`, unless something is mounted beneath it, which must keep its own path. */
+function secondTemporaryDirectory({ rootDir, policy, env }: WrapRequest): string[] {
+  const mounted = [rootDir, ...policy.read, env['HOME'] ?? '', env['TMPDIR'] ?? '']
+  if (mounted.some((path) => isWithin(path, '/var/tmp'))) return []
+  return ['--perms', '0755', '--dir', '/var', '--symlink', '../tmp', '/var/tmp']
 }
 
 /** Private directories, what may be read, and the root; each after the directories that contain it. */
