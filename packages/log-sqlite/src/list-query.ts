@@ -1,4 +1,4 @@
-import { defaultListLimit, equalFields, isTaskListing } from '@smithers/tool-core/log'
+import { equalFields, isTaskListing, listLimit } from '@smithers/tool-core/log'
 import type { ToolCallQuery } from '@smithers/tool-core/log'
 import { bindText, columnOf, selectedColumns } from './rows.ts'
 import type { SqlValue } from './sqlite-database.ts'
@@ -39,7 +39,7 @@ export function listQuery(query: ToolCallQuery): { sql: string; values: SqlValue
 
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
   const order = ordered.map((field) => columnOf[field] + (descending ? ' DESC' : '')).join(', ')
-  values.push(Math.min(query.limit ?? defaultListLimit, Number.MAX_SAFE_INTEGER))
+  values.push(Math.min(listLimit(query), Number.MAX_SAFE_INTEGER))
   return {
     sql: `SELECT ${selectedColumns} FROM _smithers_tool_calls${where} ORDER BY ${order} LIMIT ?`,
     values,

@@ -40,7 +40,7 @@ const query: fc.Arbitrary<ToolCallQuery> = fc.record(
     toolCallId: text,
     startedFromMs: timeMs,
     startedBeforeMs: timeMs,
-    limit: fc.integer({ min: 1, max: 5 }),
+    limit: fc.constantFrom(-1, 0, 0.5, 1, 2, 5, Infinity),
     order: fc.constantFrom('ascending', 'descending'),
     after: fc.record({
       attempt: fc.constantFrom(1, 2),

@@ -1,8 +1,23 @@
+import { SmithersError } from '../smithers-error.ts'
 import type { ToolCallCursor, ToolCallQuery } from './tool-call-log.ts'
 import type { ToolCallRow } from './tool-call-row.ts'
 
 /** `list` returns at most this many rows unless the query says otherwise. */
 export const defaultListLimit = 1000
+
+/**
+ * The most rows that a listing may return: a positive integer, or `Infinity`.
+ *
+ * @throws SmithersError `INVALID_INPUT` when the query asks for another number.
+ */
+export function listLimit({ limit = defaultListLimit }: ToolCallQuery): number {
+  if (limit === Infinity || (Number.isInteger(limit) && limit > 0)) return limit
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `limit must be a positive integer or Infinity, got ${limit}.`,
+    { details: { limit } },
+  )
+}
 
 /** True when a listing is ordered by attempt and seq: the query names one task. */
 export function isTaskListing(query: ToolCallQuery): boolean {
@@ -14,7 +29,8 @@ export function selectRows<Row extends ToolCallRow>(
   rows: Iterable<Row>,
   query: ToolCallQuery,
 ): Row[] {
-  const { after, limit = defaultListLimit } = query
+  const { after } = query
+  const limit = listLimit(query)
   const compare = rowOrder(query)
   const selected: Row[] = []
   for (const row of rows) {
