@@ -3,8 +3,10 @@ import { effectScopeOf } from './call/effect-scope.ts'
 import { chain } from './call/maybe-promise.ts'
 import { journalOf } from './call/task-journal.ts'
 import type { MaybePromise } from './log/tool-call-log.ts'
+import { type ToModelOutput, withRepetitionNotes } from './repetition-note.ts'
 import { retryWarningText } from './retry-warning.ts'
 import type { SmithersError } from './smithers-error.ts'
+import { getDefinedToolMetadata } from './tool-metadata.ts'
 import type { ToolCallOptions } from './tool-call-options.ts'
 import {
   type ConversationMessage,
@@ -67,14 +69,15 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
   const maxBytes = options.maxWarningBytes ?? 4000
 
   function retryWarning(): MaybePromise<string | null> {
-    return chain(journal.open(), () =>
-      retryWarningText({
+    return chain(journal.open(), () => {
+      journal.known.warned = true
+      return retryWarningText({
         attempt: context.attempt,
         earlier: journal.known.earlier,
         scopeOf: (toolName) => effectScopeOf(toolName, context),
         maxBytes,
-      }),
-    )
+      })
+    })
   }
 
   return {
@@ -108,14 +111,22 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
   }
 }
 
-type Execute = (args: unknown, options?: ToolCallOptions) => unknown
+interface ToolFields {
+  readonly execute?: (args: unknown, options?: ToolCallOptions) => unknown
+  readonly toModelOutput?: ToModelOutput
+}
 
 function bound(tool: unknown, context: TaskContext): unknown {
   if (typeof tool !== 'object' || tool === null) return tool
-  const { execute } = tool as { readonly execute?: Execute }
+  const { execute, toModelOutput } = tool as ToolFields
   if (typeof execute !== 'function') return tool
+  const metadata = getDefinedToolMetadata(tool)
+  const repeatable = context.attempt > 1 && metadata?.sideEffect === true && !metadata.idempotent
+  const { notes } = journalOf(context).known
   return {
     ...tool,
+    // An agent that was not handed the warning reads of a repetition in its result.
+    ...(repeatable && { toModelOutput: withRepetitionNotes(toModelOutput, notes) }),
     execute: (args: unknown, options?: ToolCallOptions) =>
       execute.call(tool, args, { ...options, [boundContext]: context } as ToolCallOptions),
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { generateText, type ModelMessage, stepCountIs } from 'ai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -16,18 +16,21 @@ let server: Server
 let url = ''
 
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const body = Buffer.concat(await request.toArray()).toString()
-    try {
-      const key = request.headers['idempotency-key']
-      response.end(provider.charge(JSON.parse(body) as Charge, key?.toString()))
-    } catch (error) {
-      response.writeHead(400).end(String(error))
-    }
+  server = createServer((request, response) => {
+    void answer(request, response)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/charges`
 })
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = Buffer.concat(await request.toArray()).toString()
+  try {
+    const key = request.headers['idempotency-key']
+    response.end(provider.charge(JSON.parse(body) as Charge, key?.toString()))
+  } catch (error) {
+    response.writeHead(400).end(String(error))
+  }
+}
 afterAll(() => {
   server.close()
 })

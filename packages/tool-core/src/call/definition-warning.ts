@@ -26,6 +26,17 @@ export function takesContext(options: {
   )
 }
 
+let hinted = false
+
+/** Says once in a process that a tool which must not run twice was called outside a run, where its key is random. */
+export function hintAtMissingRun({ metadata, warn }: ToolDefinition): void {
+  if (hinted) return
+  hinted = true
+  warn(
+    `Tool "${metadata.name}" was called outside a run, so its idempotency key is random and no later call will have it. Call it through createToolRun(…).tools(…), or within runWithToolContext.`,
+  )
+}
+
 // `length` counts parameters up to the first with a default or a rest, so below two it settles nothing: the source does.
 function takesSecondParameter(execute: (...args: never) => unknown): boolean {
   if (execute.length >= 2) return true

@@ -52,6 +52,10 @@ export class KnownCalls {
   readonly #begunKeys = new Set<string>()
   /** Ids that the conversation held before any call here had them: it goes on from an earlier attempt. */
   readonly #inheritedIds = new Set<string>()
+  /** What the agent must read in the result of a call, by the id of the call. */
+  readonly notes: Map<string, string> = new Map()
+  /** The agent has been told of the effects of earlier attempts. */
+  warned = false
 
   constructor(lineage: 'auto' | 'fresh' | 'continued') {
     this.#lineage = lineage

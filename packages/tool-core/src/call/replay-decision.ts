@@ -4,7 +4,8 @@ import type { OnRetry, ToolDefinition } from './tool-definition.ts'
 
 /** What to do with a call, given what earlier calls of the same intent did. */
 export type ReplayDecision =
-  | { readonly kind: 'run' }
+  /** Run it; `repeats` is the earlier call that it repeats, or may repeat. */
+  | { readonly kind: 'run'; readonly repeats?: KnownCall }
   /** Return the recorded output of a success. */
   | { readonly kind: 'reuse'; readonly prior: KnownCall }
   /** Ask the tool whether the earlier call took effect, then decide. */
@@ -42,13 +43,15 @@ export function decideReplay(question: ReplayQuestion): ReplayDecision {
   const succeeded = prior.findLast((call) => outcomeOf(call) === 'success')
   if (succeeded !== undefined) {
     if (continued || onRetry === 'reuse') return { kind: 'reuse', prior: succeeded }
-    return onRetry === 'block' ? { kind: 'block', prior: succeeded } : run
+    return onRetry === 'block'
+      ? { kind: 'block', prior: succeeded }
+      : { kind: 'run', repeats: succeeded }
   }
   // Without an exact match a reworded call stands for the one it may repeat.
   const unsure = prior.findLast((call) => outcomeOf(call) === 'unknown') ?? drifted
   if (unsure === undefined) return run
   if (canVerify) return { kind: 'verify', prior: unsure }
-  return onRetry === 'block' ? { kind: 'block', prior: unsure } : run
+  return onRetry === 'block' ? { kind: 'block', prior: unsure } : { kind: 'run', repeats: unsure }
 }
 
 const run: ReplayDecision = { kind: 'run' }

@@ -105,7 +105,7 @@ describe('the channel of calls', () => {
 
   test('binds what a subscriber attaches to the start for all that the tool does', async () => {
     const span = new AsyncLocalStorage<string>()
-    channel.start.bindStore(span, (event) => `span of ${(event as ToolCallEvent).toolName}`)
+    channel.start.bindStore(span, (event) => `span of ${event.toolName}`)
     const inSpan = defineTool({
       name: 'inner',
       schema: z.object({}),

@@ -62,12 +62,7 @@ describe('the journal of a call', () => {
       await a?.execute({}, callOptions()),
     ]
     expect(new Set(seqs).size).toBe(3)
-    expect(
-      log
-        .snapshot()
-        .map(({ seq }) => seq)
-        .toSorted(),
-    ).toEqual(seqs.toSorted())
+    expect(new Set(log.snapshot().map(({ seq }) => seq))).toEqual(new Set(seqs))
   })
 
   test('leaves one row for every outcome, and an effect only where a tool ran', async () => {
