@@ -23,3 +23,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   env: process.env,
   interrupted: interruption.signal,
 })
+if (interruption.signal.aborted) {
+  // What a workflow of somebody else left open must not keep an interrupted program alive.
+  setTimeout(() => process.exit(), 500).unref()
+}

@@ -14,6 +14,10 @@ export interface DemoReporter {
   changed(patch: string): void
   recorded(rows: readonly ToolCallRow[]): void
   guarded(report: SandboxReport): void
+  /** The workflow that is killed begins. */
+  killing(): void
+  /** A line of what happens in it. */
+  happened(text: string): void
   checked(checks: readonly DemoCheck[]): void
   /** What stays on the disk. */
   left(repository: SampleRepository): void
@@ -42,6 +46,12 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
       line(`commands  ${isolationSentence(report)}`)
       for (const text of missingIsolation(report)) line(colors.yellow(`          ${text}`))
     },
+    killing() {
+      title('A workflow pays the first share, is killed, and goes on')
+    },
+    happened(text) {
+      line(text.startsWith('  ') ? text : colors.bold(text))
+    },
     checked(checks) {
       title('What holds')
       for (const { claim, holds } of checks) {
@@ -64,6 +74,8 @@ export function createDemoJsonReporter({ json }: Terminal): DemoReporter {
       for (const row of rows) json({ type: 'call', ...row })
     },
     guarded: (report) => json({ type: 'isolation', ...report }),
+    killing() {},
+    happened: (text) => json({ type: 'workflow', text: text.trim() }),
     checked(checks) {
       for (const check of checks) json({ type: 'check', ...check })
     },

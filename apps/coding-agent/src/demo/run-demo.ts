@@ -11,6 +11,7 @@ import { huntBug } from './bug-hunt.ts'
 import { checkDemo } from './demo-checks.ts'
 import type { DemoReporter } from './demo-reporter.ts'
 import { startIssueTracker } from './issue-tracker.ts'
+import { payDespiteKill } from './killed-payment.ts'
 import { createSampleRepository } from './sample-repository.ts'
 import type { SampleRepository } from './sample-repository.ts'
 import { createScriptedModel } from './scripted-model.ts'
@@ -44,13 +45,21 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     reporter.recorded(rows)
     reporter.guarded(sandbox.report)
 
-    const checks = await checkDemo({
+    reporter.killing()
+    const paid = await payDespiteKill({
+      repository,
+      say: (text) => reporter.happened(text),
+      interrupted: options.interrupted,
+    })
+
+    const repaired = await checkDemo({
       repository,
       sandbox,
       rows,
       conversation: scripted.conversation(),
       connections: tracker.connections(),
     })
+    const checks = [...repaired, ...paid]
     reporter.checked(checks)
     reporter.left(repository)
     const broken = checks.filter(({ holds }) => !holds).map(({ claim }) => claim)

@@ -1,0 +1,200 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { runSmithers, startSmithers } from './fixtures/smithers-process.ts'
+import { temporaryFolder } from './fixtures/temporary-folder.ts'
+
+const workflow = `
+import { bash } from '@smithers/builtin-tools'
+import { createSmithers } from '@smithers/orchestrator'
+import { existsSync } from 'node:fs'
+import { z } from 'zod'
+
+const { Workflow, Task, smithers, outputs } = createSmithers({
+  input: z.object({ file: z.string() }),
+  result: z.object({ text: z.string() }),
+})
+const call = { toolCallId: 'call', messages: [] }
+
+export default smithers((ctx) => (
+  <Workflow name="shout">
+    <Task id="list" output={outputs.result}>
+      {async () => ({ text: (await bash.execute({ cmd: 'ls' }, call)).trim() })}
+    </Task>
+    <Task id="gate">
+      {async ({ signal }) => {
+        if (existsSync(ctx.input.file)) return 'open'
+        if (ctx.input.file.endsWith('broken')) throw new Error('the gate is broken')
+        await new Promise((_resolve, reject) => {
+          setInterval(() => {}, 1000)
+          signal.addEventListener('abort', () => reject(signal.reason))
+        })
+      }}
+    </Task>
+  </Workflow>
+))
+`
+
+interface Place {
+  readonly folder: string
+  readonly file: string
+  readonly gate: string
+  readonly log: string
+}
+
+function place(gateName = 'gate'): Place {
+  const folder = temporaryFolder()
+  const project = join(folder, 'project')
+  mkdirSync(project)
+  const file = join(project, 'workflow.tsx')
+  writeFileSync(file, workflow)
+  return { folder, file, gate: join(folder, gateName), log: join(folder, 'runs.db') }
+}
+
+function up({ file, gate, log }: Place, ...more: string[]): string[] {
+  return [
+    'up',
+    file,
+    '--input',
+    JSON.stringify({ file: gate }),
+    '--log',
+    log,
+    '--run',
+    'r1',
+    ...more,
+  ]
+}
+
+describe('smithers up', () => {
+  test('runs a workflow of a .tsx file in its folder and prints what it made', async () => {
+    const here = place()
+    writeFileSync(here.gate, '')
+    const { exitCode, stdout, stderr } = await runSmithers(up(here))
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^ {4} *1 bash {2}ls .* ok$/m)
+    expect(stdout).toMatch(/^✓ list {2}/m)
+    expect(JSON.parse(stdout.slice(stdout.indexOf('\n{\n')))).toEqual({
+      result: { text: 'workflow.tsx' },
+    })
+  })
+
+  test('gives --root and the limits to the tools', async () => {
+    const here = place()
+    writeFileSync(here.gate, '')
+    const limits = ['--max-output-bytes', '4000', '--tool-timeout-ms', '9000']
+    const { stdout } = await runSmithers(up(here, '--root', here.folder, ...limits, '--json'))
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string })
+    expect(events.at(-1)).toEqual({
+      type: 'outputs',
+      outputs: { result: { text: 'gate\nproject\nruns.db\nruns.db-shm\nruns.db-wal' } },
+    })
+    expect(events.map(({ type }) => type)).toContain('call-end')
+  })
+
+  test.each([
+    [['up', 'missing.tsx'], 'There is no workflow at missing.tsx.'],
+    [['up', 'runs.db'], 'runs.db is no program.'],
+    [['up', 'empty.ts'], 'empty.ts exports no workflow.'],
+    [['up', 'wrong.tsx'], 'The workflow wrong.tsx cannot be loaded:'],
+    [['up', 'project/workflow.tsx', '--input', '{'], '--input is not JSON:'],
+    [
+      ['up', 'project/workflow.tsx', '--input', '{}'],
+      "The input does not match the workflow's schema",
+    ],
+    [['up', 'project/workflow.tsx', '--root', 'nowhere'], '--root nowhere is not a directory.'],
+    [['resume', 'r1'], 'There is no log at smithers.db.'],
+    [['why', 'r1', '--log', 'nothing.db'], 'There is no log at nothing.db.'],
+  ])('answers %j with one line and exit code 2', async (args, message) => {
+    const { folder } = place()
+    for (const [name, text] of [
+      ['runs.db', ''],
+      ['empty.ts', 'export const nothing = 1'],
+      ['wrong.tsx', 'import "./gone.ts"'],
+    ] as const) {
+      writeFileSync(join(folder, name), text)
+    }
+    const { exitCode, stderr } = await runSmithers(args, { cwd: folder })
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain(`smithers: ${message}`)
+    expect(stderr.trim().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('smithers resume', () => {
+  test('goes on after Ctrl-C without running again what had finished', async () => {
+    const here = place()
+    const { child, outcome } = startSmithers(up(here))
+    await untilPrinted(child.stdout, /✓ list/)
+    child.kill('SIGINT')
+    const stopped = await outcome
+    expect(stopped.exitCode).toBe(130)
+    expect(stopped.stdout).toContain(`Go on with: smithers resume r1 --log ${here.log}`)
+    expect(await explained(here)).toMatch(
+      /^Run r1 of workflow "shout" was stopped at .* One task has finished\. Task "gate" was interrupted in attempt 1\./,
+    )
+
+    writeFileSync(here.gate, '')
+    const resumed = await runSmithers(['resume', 'r1', '--log', here.log])
+    expect(resumed.exitCode).toBe(0)
+    expect(resumed.stdout).toContain('resumed, 1 task done')
+    expect(resumed.stdout).not.toContain('✓ list')
+    expect(await explained(here)).toMatch(/finished at .*; nothing is left to do\.$/)
+  })
+
+  test('goes on after kill -9, and until then says so', async () => {
+    const here = place()
+    const { child, outcome } = startSmithers(up(here))
+    await untilPrinted(child.stdout, /✓ list/)
+    expect(await explained(here)).toMatch(
+      /is running in process .* It waits for task "gate", attempt 1, begun \d+ s ago\./,
+    )
+    const second = await runSmithers(['resume', 'r1', '--log', here.log])
+    expect(second.exitCode).toBe(1)
+    expect(second.stderr).toContain('is being worked on by another process')
+
+    child.kill('SIGKILL')
+    await outcome
+    expect(await explained(here)).toMatch(/was interrupted: the process that worked on it/)
+    const { stdout } = await runSmithers(['runs', '--log', here.log])
+    expect(stdout).toMatch(/^r1 +shout +interrupted +1 of 2/m)
+    writeFileSync(here.gate, '')
+    expect((await runSmithers(['resume', 'r1', '--log', here.log])).exitCode).toBe(0)
+  })
+})
+
+describe('smithers why', () => {
+  test('tells why a run failed', async () => {
+    const here = place('broken')
+    const { exitCode, stderr } = await runSmithers(up(here))
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain('the gate is broken')
+    expect(await explained(here)).toMatch(
+      /failed at .*\. One task has finished\. Task "gate" failed in attempt 1: the gate is broken\. "smithers resume r1" goes on from here/,
+    )
+  })
+
+  test('names runs that are not there and leaves no file behind', async () => {
+    const { folder } = place()
+    const { exitCode } = await runSmithers(['runs'], { cwd: folder })
+    expect(exitCode).toBe(2)
+    expect(existsSync(join(folder, 'smithers.db'))).toBe(false)
+    expect(readFileSync(join(folder, 'project/workflow.tsx'), 'utf8')).toBe(workflow)
+  })
+})
+
+async function explained({ log }: Place): Promise<string> {
+  return (await runSmithers(['why', 'r1', '--log', log])).stdout.trim()
+}
+
+async function untilPrinted(stream: NodeJS.ReadableStream | null, pattern: RegExp): Promise<void> {
+  let printed = ''
+  await new Promise<void>((resolve) => {
+    stream?.on('data', (chunk: Buffer) => {
+      printed += chunk.toString()
+      if (pattern.test(printed)) resolve()
+    })
+  })
+}
