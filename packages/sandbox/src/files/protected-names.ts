@@ -3,7 +3,7 @@
  * files of shells and editors, configuration of agents, CI definitions, and files from which package managers take
  * registries and scripts. Relative to the root; a directory stands for all that is in it.
  */
-export const defaultProtectedNames: readonly string[] = Object.freeze([
+const defaultProtectedNames: readonly string[] = Object.freeze([
   '.git/hooks',
   '.git/config',
   '.git/config.worktree',

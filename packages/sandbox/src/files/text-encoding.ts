@@ -22,11 +22,7 @@ export function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }
 
-export function notText(
-  bytes: Uint8Array,
-  path: string,
-  totalBytes: number = bytes.length,
-): SandboxError {
+function notText(bytes: Uint8Array, path: string, totalBytes: number = bytes.length): SandboxError {
   const looksLike = describeBytes(bytes)
   return new SandboxError(
     'TOOL_FILE_NOT_TEXT',
@@ -53,7 +49,7 @@ const signatures: readonly (readonly [string, readonly number[]])[] = [
 ]
 
 /** What bytes that are not UTF-8 look like, in a few words. */
-export function describeBytes(bytes: Uint8Array): string {
+function describeBytes(bytes: Uint8Array): string {
   for (const [name, signature] of signatures) {
     if (signature.every((byte, index) => bytes[index] === byte)) return name
   }
