@@ -46,7 +46,7 @@ const writers: Readonly<Record<string, (outside: string) => string>> = {
   renaming: (outside) => `mv ${outside}/victim ${outside}/moved; mv out/victim out/moved`,
   'a hard link': (outside) => `ln ${outside}/victim hard && echo changed > hard`,
   'changed permissions': (outside) =>
-    `chmod 0 ${outside}/victim out/victim; touch -d @0 ${outside}/victim out/victim`,
+    `chmod 600 ${outside}/victim out/victim; touch -d @0 ${outside}/victim out/victim`,
 }
 
 describeConfined('a file beside the root', (confinement) => {
