@@ -82,6 +82,10 @@ export interface ToolSettings<Schema extends ZodType, Output, Name extends strin
   readonly logInput?: (args: SchemaOutput<Schema>) => unknown
   /** What the log, events and traces see of the output. The recorded output can then not be reused. */
   readonly logOutput?: (output: Output) => unknown
+  /** A valid call ends the task: calls that the agent makes after it do not run. @default false */
+  readonly endsTask?: boolean
+  /** Whether the run's `maxInlineOutputBytes` applies. @default true */
+  readonly archivesOutput?: boolean
   /** Silences the warning that `execute` does not take the context. @default false */
   readonly acceptsContext?: boolean
   /** Where warnings about the definition go. @default console.warn */
@@ -196,6 +200,8 @@ const ownOptions = new Set([
   'retry',
   'logInput',
   'logOutput',
+  'endsTask',
+  'archivesOutput',
   'acceptsContext',
   'warn',
   'execute',
@@ -241,6 +247,8 @@ function resolveDefinition(
     onRetry: options.onRetry,
     verify: options.verify,
     timeoutMs,
+    endsTask: options.endsTask ?? false,
+    archivesOutput: options.archivesOutput ?? true,
     gates,
     logInput: options.logInput,
     logOutput: options.logOutput,

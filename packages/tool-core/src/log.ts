@@ -19,9 +19,16 @@ export type {
   ApprovalStatus,
   ApprovalStore,
 } from './log/approval-store.ts'
+export { archiveKey, type ArchivedOutput } from './gates/inline-output.ts'
 export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
 export type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './log/tool-call-row.ts'
-export { defaultListLimit, equalFields, isTaskListing, listLimit, selectRows } from './log/listing.ts'
+export {
+  defaultListLimit,
+  equalFields,
+  isTaskListing,
+  listLimit,
+  selectRows,
+} from './log/listing.ts'
 export { isOrphan, outcomeUnknown } from './log/orphan.ts'
 export { currentOwnerId, isOwnerGone } from './log/process-owner.ts'
 export { isSmithersError, SmithersError } from './smithers-error.ts'

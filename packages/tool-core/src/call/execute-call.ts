@@ -28,7 +28,7 @@ async function runCall(
 ): Promise<unknown> {
   const pending = call.begin(args)
   const begun = isThenable(pending) ? await pending : pending
-  if (begun.kind === 'answer') return begun.output
+  if (begun.kind === 'answer') return call.inline(begun.output)
 
   const limit = startTimeLimit(definition, call)
   let output: unknown

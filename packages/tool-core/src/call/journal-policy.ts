@@ -39,6 +39,13 @@ export interface JournalOptions {
   readonly abortSignal?: AbortSignal | undefined
   /** Called when the log failed and the call went on without it. */
   readonly onLogError?: ((error: unknown) => void) | undefined
+  /**
+   * How much of an output the agent gets, in bytes. The full output is then in the run's state, and a note says how to
+   * read it with `get_tool_response` of `@smithers/context-tools`. Needs a log whose `capabilities.state` is true.
+   *
+   * @default all of it
+   */
+  readonly maxInlineOutputBytes?: number | undefined
   /** Answers calls that need approval at once, while the run goes on. @default they wait, and the run pauses */
   readonly onApproval?: OnApproval | undefined
 }
@@ -57,6 +64,7 @@ export interface JournalPolicy {
   readonly abortSignal: AbortSignal | undefined
   readonly onLogError: (error: unknown) => void
   readonly onApproval: OnApproval | undefined
+  readonly maxInlineOutputBytes: number | undefined
   /** An engine supplied a snapshot, so there is something to call. */
   readonly snapshots: boolean
   /** The run's id was made for it, so that the log cannot hold earlier calls. */
@@ -85,6 +93,7 @@ export function resolveJournalPolicy(
     abortSignal: options.abortSignal,
     onLogError: options.onLogError ?? ignore,
     onApproval: options.onApproval,
+    maxInlineOutputBytes: positive('maxInlineOutputBytes', options.maxInlineOutputBytes),
     ...facts,
   })
 }

@@ -3,6 +3,7 @@ import type { ToolCallRow } from '../log/tool-call-row.ts'
 import type { SmithersError } from '../smithers-error.ts'
 import type { TaskContext } from '../tool-context.ts'
 import type { JournalPolicy } from './journal-policy.ts'
+import { TaskEnd } from '../gates/task-end.ts'
 import { RunPause } from '../gates/run-pause.ts'
 import { KnownCalls } from './known-calls.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
@@ -33,6 +34,8 @@ export class TaskJournal {
   readonly allowed: Set<string> = new Set()
   /** Ends the run when a call waits for approval. */
   readonly pause: RunPause = new RunPause((error) => this.raise(error))
+  /** Whether the task has its final answer. */
+  readonly end: TaskEnd = new TaskEnd()
   #ordinal = 0
   #baseSeq = 0
   #opened = false

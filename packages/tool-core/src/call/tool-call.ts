@@ -1,25 +1,28 @@
 import { contextOfCall, getToolContext, runWithToolContext } from '../ambient-context.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
 import type { ToolCallClaim, ToolCallRow } from '../log/tool-call-row.ts'
-import { type CallEffect, isSmithersError, type SmithersError } from '../smithers-error.ts'
+import { isSmithersError, type SmithersError } from '../smithers-error.ts'
 import { completeCallOptions, type ToolCallOptions } from '../tool-call-options.ts'
 import type { TaskContext, ToolContext } from '../tool-context.ts'
+import { inlineOutput } from '../gates/inline-output.ts'
+import { type SettleEnd, taskEndedError } from '../gates/task-end.ts'
 import type { GatePass } from '../gates/gate-pass.ts'
 import { passGates } from '../gates/pass-gates.ts'
+import { repetitionNote } from '../repetition-note.ts'
 import { CallAbort } from './call-abort.ts'
 import {
   abortedError,
   blockedError,
   fencedError,
-  finishLostError,
   inProgressError,
-  logUnavailableError,
   unverifiedError,
 } from './call-errors.ts'
+import { CallEnding } from './call-ending.ts'
 import { type CallIdentity, identifyCall } from './call-identity.ts'
-import { type CallOutcome, CallRecord } from './call-record.ts'
+import { CallRecord } from './call-record.ts'
 import type { CachedResult } from '../gates/result-cache.ts'
 import { createCallContext } from './call-context.ts'
+import { hintAtMissingRun } from './definition-warning.ts'
 import { type KnownCall, knownCall, outcomeOf } from './known-calls.ts'
 import { chain, rescue } from './maybe-promise.ts'
 import { isExactRecord, readRecordedJson } from './read-recorded-json.ts'
@@ -42,8 +45,7 @@ export class ToolCall {
   readonly #options: ToolCallOptions
   readonly #record: CallRecord
   readonly #onRetry: OnRetry
-  /** Running it a second time by accident does harm, so it runs only when its start is recorded. */
-  readonly #unsafe: boolean
+  readonly #ending: CallEnding
   readonly abort: CallAbort
   #args: unknown
   #identity: CallIdentity | undefined
@@ -51,6 +53,9 @@ export class ToolCall {
   #drifted: KnownCall | undefined
   #continued = false
   #raced = false
+  /** Whether the task had ended when this call was made. */
+  readonly #endedBefore: MaybePromise<boolean>
+  readonly #settleEnd: SettleEnd | undefined
   /** What the tool's gates have set aside for the call. */
   #pass: GatePass | undefined
   /** A success is to be repeated, because its output was not recorded whole. */
@@ -58,7 +63,6 @@ export class ToolCall {
 
   /** Takes the call's place in its task. Nothing is awaited before, so places are in the order of calls. */
   constructor(definition: ToolDefinition, given: ToolCallOptions | undefined) {
-    const { sideEffect, idempotent } = definition.metadata
     const options = completeCallOptions(given)
     this.#definition = definition
     this.#options = options
@@ -66,34 +70,42 @@ export class ToolCall {
     this.#journal = journalOf(this.#task)
     this.#record = new CallRecord(definition, this.#journal, options.toolCallId)
     this.#onRetry = onRetryOf(definition, this.#journal.policy.safety)
-    this.#unsafe = sideEffect && !idempotent
+    this.#ending = new CallEnding(definition, this.#journal, this.#record, options.toolCallId)
+    this.#endedBefore = this.#journal.end.ended
+    this.#settleEnd = definition.endsTask ? this.#journal.end.mayEnd() : undefined
     this.abort = new CallAbort(() => [options.abortSignal, this.#journal.signal])
   }
 
   /** Validates, derives the key, decides, and stores the start row. Throws when the tool must not run. */
   begin(given: unknown): MaybePromise<BegunCall> {
+    if (this.#task.ephemeral && this.#ending.unsafe) hintAtMissingRun(this.#definition)
     this.#journal.pause.begin()
-    return chain(this.#open(), () => {
-      const stopped = this.#stopped()
-      if (stopped !== undefined) return this.#refuseInput(stopped, given)
-      const parsed = rescue(
-        () => validateInput(this.#definition, given),
-        (error) => this.#refuseInput(error, given),
-      )
-      return chain(parsed, (args) => {
-        this.#args = args
-        try {
-          this.#identify()
-        } catch (error) {
-          return this.#refuse(error)
-        }
-        return this.#proceed()
-      })
-    })
+    return chain(this.#open(), () =>
+      chain(this.#endedBefore, (ended) => {
+        const stopped = ended ? taskEndedError(this.#record.row.toolName) : this.#stopped()
+        if (stopped !== undefined) return this.#refuseInput(stopped, given)
+        const parsed = rescue(
+          () => validateInput(this.#definition, given),
+          (error) => this.#refuseInput(error, given),
+        )
+        return chain(parsed, (args) => {
+          this.#args = args
+          try {
+            this.#identify()
+          } catch (error) {
+            return this.#ending.refuse(error)
+          }
+          this.#settleEnd?.(true)
+          return this.#proceed()
+        })
+      }),
+    )
   }
 
   /** The call is over, however it ended. */
   leave(): void {
+    // Without effect when the call was valid.
+    this.#settleEnd?.(false)
     this.#journal.pause.end()
   }
 
@@ -111,26 +123,49 @@ export class ToolCall {
   succeed(output: unknown): MaybePromise<unknown> {
     const outputJson = this.#record.describeOutput(output)
     const effect = this.#definition.metadata.sideEffect ? 'applied' : 'none'
-    return chain(this.#finish({ status: 'success', outputJson, effect }), (fenced) => {
+    return chain(this.#ending.finish({ status: 'success', outputJson, effect }), (fenced) => {
       if (fenced !== undefined) {
         void this.#pass?.failed(fenced, true)
         throw fenced
       }
-      return chain(this.#pass?.succeeded(output), () => chain(this.#snapshot(), () => output))
+      return chain(this.#pass?.succeeded(output), () =>
+        chain(this.#ending.snapshot(), () => this.inline(output)),
+      )
+    })
+  }
+
+  /** What the agent gets of an output. */
+  inline(output: unknown): MaybePromise<unknown> {
+    const { policy } = this.#journal
+    const { maxInlineOutputBytes: maxBytes, redact, onLogError } = policy
+    const { archivesOutput, logOutput, streams } = this.#definition
+    const { state, capabilities } = this.#task.log
+    // What the log may not see whole is not kept whole either; what a stream has shown cannot be taken back.
+    if (maxBytes === undefined || !archivesOutput || logOutput !== undefined || streams)
+      return output
+    if (state === undefined || capabilities.state !== true) return output
+    return inlineOutput(output, {
+      maxBytes,
+      store: state,
+      row: this.#record.row,
+      redact,
+      onLogError,
     })
   }
 
   /** Records that the tool failed. */
   fail(error: unknown): MaybePromise<void> {
-    return chain(this.#finish({ status: 'error', error, effect: this.#effectOf(error) }), () =>
-      chain(this.#pass?.failed(error, this.#endedFromOutside()), () => this.#snapshot()),
+    return chain(
+      this.#ending.finish({ status: 'error', error, effect: this.#ending.effectOf(error) }),
+      () =>
+        chain(this.#pass?.failed(error, this.#endedFromOutside()), () => this.#ending.snapshot()),
     )
   }
 
   #open(): MaybePromise<void> {
     return rescue(
       () => this.#journal.open(),
-      (error) => this.#withoutLog(error),
+      (error) => this.#ending.withoutLog(error),
     )
   }
 
@@ -152,7 +187,7 @@ export class ToolCall {
     this.#continued = place.continued
     this.#prior = place.prior
     // A key of the tool's own names the intent, so another key is another intent.
-    if (this.#unsafe && place.prior.length === 0 && this.#definition.key === 'call') {
+    if (this.#ending.unsafe && place.prior.length === 0 && this.#definition.key === 'call') {
       this.#drifted = known.driftedFrom(name)
     }
     this.#record.identify(this.#identity, place.occurrence)
@@ -176,8 +211,20 @@ export class ToolCall {
       case 'verify':
         return this.#admitted(() => this.#start(() => this.#verify(decision.prior)))
       default:
+        this.#note(decision.repeats)
         return this.#admitted(() => this.#start(() => this.#running()))
     }
+  }
+
+  /** Keeps for the result what the agent must know of the call that this one repeats, unless it has been told. */
+  #note(repeated: KnownCall | undefined): void {
+    const { known } = this.#journal
+    if (repeated === undefined || this.#onRetry === 'rerun') return
+    if (repeated.attempt === this.#task.attempt) return
+    const { idempotencyKey, inputJson } = this.#record.row
+    if (known.warned && repeated.idempotencyKey === idempotencyKey) return
+    const call = { idempotencyKey: idempotencyKey ?? '', inputJson }
+    known.notes.set(this.#options.toolCallId, repetitionNote(repeated, call))
   }
 
   /** Leads the call through the tool's gates, then goes on; what they set aside is given back when it does not run. */
@@ -226,13 +273,13 @@ export class ToolCall {
     if (isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED') {
       this.#journal.pause.add(error)
     }
-    return this.#refuse(error)
+    return this.#ending.refuse(error)
   }
 
   #answerFrom({ output, callToken }: CachedResult): MaybePromise<BegunCall> {
     const outputJson = this.#record.describeOutput(output)
     const hit = { status: 'success', outputJson, effect: 'none', fromCache: true } as const
-    return chain(this.#recordUnrun({ ...hit, replayOf: callToken }), () => ({
+    return chain(this.#ending.recordUnrun({ ...hit, replayOf: callToken }), () => ({
       kind: 'answer' as const,
       output,
     }))
@@ -259,9 +306,9 @@ export class ToolCall {
   /** Stores the start row and goes on, or deals with whoever holds the key. */
   #start(proceed: () => MaybePromise<BegunCall>): MaybePromise<BegunCall> {
     const started = rescue(
-      () => this.#record.start(this.#claim(), this.#unsafe ? 'fsync' : 'relaxed'),
+      () => this.#record.start(this.#claim(), this.#ending.unsafe ? 'fsync' : 'relaxed'),
       (error) => {
-        this.#withoutLog(error)
+        this.#ending.withoutLog(error)
         return { ok: true } as const
       },
     )
@@ -292,11 +339,11 @@ export class ToolCall {
     try {
       holder = await waitForHolder(log, existing, { waitMs: timeoutMs, signal })
     } catch (error) {
-      if (signal?.aborted === true) return this.#refuse(this.#stopped() ?? error)
-      this.#withoutLog(error)
+      if (signal?.aborted === true) return this.#ending.refuse(this.#stopped() ?? error)
+      this.#ending.withoutLog(error)
     }
     if (holder === undefined) {
-      return this.#refuse(inProgressError(existing.toolName, timeoutMs, this.#key))
+      return this.#ending.refuse(inProgressError(existing.toolName, timeoutMs, this.#key))
     }
     // Whoever loses a race to the very same call gets the winner's output, whatever the tool does on a retry.
     this.#raced = true
@@ -321,13 +368,13 @@ export class ToolCall {
         this.#definition.verify?.(this.#args, priorCall(prior), running.context),
       )
     } catch (error) {
-      return this.#refuse(unverifiedError(toolName, error))
+      return this.#ending.refuse(unverifiedError(toolName, error))
     }
     if (verdict?.happened === true) {
       const { output } = verdict
       const outputJson = this.#record.describeOutput(output)
       const replay = { status: 'success', outputJson, effect: 'none' } as const
-      const fenced = await this.#finish({ ...replay, replayOf: prior.callToken })
+      const fenced = await this.#ending.finish({ ...replay, replayOf: prior.callToken })
       if (fenced !== undefined) throw fenced
       return { kind: 'answer', output }
     }
@@ -356,14 +403,14 @@ export class ToolCall {
         effect: 'none',
         replayOf: prior.callToken,
       } as const
-      return chain(this.#recordUnrun(replay), () => ({ kind: 'answer' as const, output }))
+      return chain(this.#ending.recordUnrun(replay), () => ({ kind: 'answer' as const, output }))
     })
   }
 
   #block(prior: KnownCall): MaybePromise<never> {
     const { row } = this.#record
     return chain(this.#outputOf(prior), (outputJson) =>
-      this.#refuse(
+      this.#ending.refuse(
         blockedError(row.toolName, this.#key, prior, { inputJson: row.inputJson, outputJson }),
       ),
     )
@@ -376,78 +423,7 @@ export class ToolCall {
 
   #refuseInput(error: unknown, given: unknown): MaybePromise<never> {
     this.#record.describeGiven(describeInvalidInput(this.#definition, given))
-    return this.#refuse(error)
-  }
-
-  /** Records that the call was not run, and throws. */
-  #refuse(error: unknown): MaybePromise<never> {
-    return chain(this.#recordUnrun({ status: 'error', error, effect: 'none' }), () => {
-      throw error
-    })
-  }
-
-  /** Leaves a row of a call whose tool did not run; without the log, the answer is the same. */
-  #recordUnrun(outcome: CallOutcome): MaybePromise<unknown> {
-    const { onLogError } = this.#journal.policy
-    return rescue(
-      () =>
-        chain(this.#record.stored ? undefined : this.#record.start(null, 'relaxed'), () => {
-          this.#journal.leases.release(this.#record.row.callToken)
-          return chain(this.#record.finish(outcome), () => this.#record.end())
-        }),
-      (error) => {
-        this.#record.forget()
-        onLogError(error)
-      },
-    )
-  }
-
-  /** Finishes the row; returns the error of a call that was taken over meanwhile. */
-  #finish(outcome: CallOutcome): MaybePromise<SmithersError | undefined> {
-    const { callToken, toolName } = this.#record.row
-    const { policy } = this.#journal
-    this.#journal.leases.release(callToken)
-    return rescue(
-      () =>
-        chain(this.#record.finish(outcome), (result) => {
-          if (result === 'ok') return undefined
-          const fenced = fencedError(toolName, callToken)
-          if (this.#definition.metadata.sideEffect) {
-            this.#journal.raise(fenced)
-            return fenced
-          }
-          policy.onLogError(fenced)
-          return undefined
-        }),
-      (error) => {
-        if (this.#unsafe) this.#journal.raise(finishLostError(toolName, callToken, error))
-        else policy.onLogError(error)
-        return undefined
-      },
-    )
-  }
-
-  /** The log failed before the tool ran. Fails closed where a second run does harm, else goes on without a row. */
-  #withoutLog(error: unknown): void {
-    if (!this.#unsafe) return this.#journal.policy.onLogError(error)
-    this.#record.forget()
-    const unavailable = logUnavailableError(this.#definition.metadata.name, error)
-    this.#journal.raise(unavailable)
-    throw unavailable
-  }
-
-  #effectOf(error: unknown): CallEffect {
-    if (isSmithersError(error) && error.effect !== undefined) return error.effect
-    return this.#definition.metadata.sideEffect ? 'unknown' : 'none'
-  }
-
-  #snapshot(): MaybePromise<void> {
-    const { name, sideEffect } = this.#definition.metadata
-    if (!sideEffect || !this.#journal.policy.snapshots) return this.#record.end()
-    return this.#task.durabilitySnapshot(name, this.#options.toolCallId).then(
-      () => this.#record.end(),
-      (error: unknown) => this.#record.end(error),
-    )
+    return this.#ending.refuse(error)
   }
 
   get #key(): string {
