@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import {
   createToolContext,
@@ -95,6 +95,22 @@ describe('the context of a call', () => {
     expect(a.runId).not.toBe(b.runId)
     expect(a.idempotencyKey).toHaveLength(36)
     expect(a.idempotencyKey).not.toBe(b.idempotencyKey)
+  })
+
+  test('is said once to be missing when a tool must not run twice', async () => {
+    const warn = vi.fn<(message: string) => void>()
+    const pay = defineTool({
+      name: 'pay',
+      schema: z.object({}),
+      sideEffect: true,
+      warn,
+      execute: (_args, ctx) => ctx.ephemeral,
+    })
+    await createToolRun().tools({ pay }).pay.execute({}, options)
+    expect(warn).not.toHaveBeenCalled()
+    expect(await pay.execute({}, options)).toBe(true)
+    await pay.execute({}, options)
+    expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('outside a run'))
   })
 
   test('serves a call without any options', async () => {
