@@ -55,7 +55,10 @@ export async function detectIsolation(options: DetectIsolationOptions): Promise<
     }
     const report = reportOf(backend, verdict, missing, options)
     const lacking = required.filter((property) => !isEnforced(report, property))
-    if (lacking.length > 0) throw unavailable(lacking, report.notEnforced)
+    // Where a stronger backend failed, its obstacle says it all; the weaker one's properties follow from it.
+    if (lacking.length > 0) {
+      throw unavailable(lacking, missing.length > 0 ? missing : report.notEnforced)
+    }
     return { backend, report }
   }
   throw unavailable(required, missing)
