@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ToolCallRow } from '@smithers/tool-core/log'
@@ -52,33 +52,64 @@ async function crashInLanes(
   crashes: number,
   { point }: { point: CrashPoint | null },
 ): Promise<void> {
-  await Promise.all(
-    Array.from({ length: lanes }, async (_, lane) => {
-      const witness = new Witness(workbench, lane)
+  const witnesses = Array.from({ length: lanes }, (_, lane) => new Witness(workbench, lane))
+  const lanesDone = await Promise.allSettled(
+    witnesses.map(async (witness, lane) => {
       for (let crash = lane; crash < crashes; crash += lanes) {
-        await killOne(witness, `run-${crash}`, point)
+        const runId = `run-${crash}`
+        // Every second one dies among its calls, the others perhaps while they open the log.
+        if (point === null)
+          await killAtRandom(witness, runId, { amongCalls: crash % (2 * lanes) < lanes })
+        else await killAt(witness, runId, point)
         await witness.examine(point)
       }
     }),
   )
+  // All lanes have ended, so nobody works in the folder any more when the test fails.
+  for (const done of lanesDone) if (done.status === 'rejected') throw done.reason
+  const effects = witnesses.flatMap((witness) => tokensIn(witness.files.effectsFile))
+  if (point === null)
+    assert.notEqual(effects.length, 0, 'no process lived long enough for an effect')
 }
 
-async function killOne(witness: Witness, runId: string, point: CrashPoint | null): Promise<void> {
-  const { options } = witness.workbench
+async function killAt(witness: Witness, runId: string, point: CrashPoint): Promise<void> {
   const call = 1 + Math.floor(Math.random() * 5)
-  const child = await startChild(options, {
+  const child = await startChild(witness.workbench.options, {
     kind: 'crash',
     runId,
-    killAt: point === null ? null : { point, call },
+    killAt: { point, call },
     ...witness.files,
   })
+  assert.equal(await child.performUntilKilled(), 'SIGKILL')
+}
+
+async function killAtRandom(
+  witness: Witness,
+  runId: string,
+  { amongCalls }: { amongCalls: boolean },
+): Promise<void> {
+  const child = await startChild(witness.workbench.options, {
+    kind: 'crash',
+    runId,
+    killAt: null,
+    ...witness.files,
+  })
+  const callsBefore = witness.startedBytes()
   const killed = child.performUntilKilled()
-  if (point === null) {
-    await sleep(Math.random() * 25)
-    child.process.kill('SIGKILL')
-  }
+  // Looked at only after the pauses; a process that ended by itself until then is no unhandled error.
+  killed.catch(() => {})
+  if (amongCalls) await untilCallsGrow(witness, callsBefore)
+  await sleep(Math.random() * 20)
+  child.process.kill('SIGKILL')
   assert.equal(await killed, 'SIGKILL')
 }
+
+async function untilCallsGrow(witness: Witness, before: number): Promise<void> {
+  const deadline = performance.now() + longestFirstCallMs
+  while (witness.startedBytes() === before && performance.now() < deadline) await sleep(1)
+}
+
+const longestFirstCallMs = 10_000
 
 /** What calls of one lane did, told by files that the log has no part in. */
 class Witness {
@@ -101,6 +132,11 @@ class Witness {
     }
   }
 
+  /** Grows with every call whose start was accepted. */
+  startedBytes(): number {
+    return statSync(this.files.startedFile, { throwIfNoEntry: false })?.size ?? 0
+  }
+
   /** Compares the log with the facts. */
   async examine(point: CrashPoint | null): Promise<void> {
     const { location, effectsFile, startedFile, finishedFile } = this.files
@@ -118,8 +154,8 @@ class Witness {
       assert.equal(byToken.get(token)?.status, 'success', 'an accepted finish was lost')
     }
     const last = started.at(-1)
-    if (last === undefined) return
     if (point === 'after the start' || point === 'after the effect') {
+      assert.ok(last !== undefined, 'the process died before its first call')
       assert.equal(byToken.get(last)?.status, 'started')
     }
   }
