@@ -1,1 +1,11 @@
-export {}
+export { createTool, type CreateToolOptions } from './create-tool.ts'
+export {
+  type AdaptOptions,
+  adaptTool,
+  type ForeignCall,
+  type ForeignFunction,
+  type ForeignTool,
+} from './foreign-tool.ts'
+export { fromLangChain, type LangChainTool, toLangChain } from './langchain.ts'
+export { mcpTools, type McpToolsOptions } from './mcp-tools.ts'
+export type { McpAnnotations, McpClient, McpToolDefinition } from './mcp-client.ts'
