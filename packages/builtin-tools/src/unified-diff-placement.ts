@@ -181,7 +181,7 @@ function noMatch(search: Search, hunk: Hunk, placing: Placing): SmithersError {
   const elsewhere = best !== undefined && best.index !== stated
   const nearest =
     best === undefined
-      ? 'None of its lines stand anywhere else.'
+      ? 'No other place stands out.'
       : elsewhere
         ? `Its lines match best at line ${best.index + 1} (${best.matching} of ${hunk.oldLines.length}). ${firstDifference(search.file, hunk, best.index)}`
         : 'No other place matches better.'

@@ -37,6 +37,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
     deny: filePolicy.deny ?? [],
     protect: filePolicy.protect ?? 'default',
     maxLinks: filePolicy.maxLinks ?? 1,
+    durability: filePolicy.durability ?? 'fsync',
     guard: requiresFiles(wish) ? 'beneath' : 'auto',
   })
   const report = Object.freeze({ ...isolation, network, guard: files.guard })

@@ -23,6 +23,8 @@ export interface FilePolicy {
   readonly protect?: 'default' | readonly string[] | undefined
   /** Writes to a file with more hard links than this are refused. @default 1 */
   readonly maxLinks?: number | undefined
+  /** When a write by the file methods counts as done: on the disk, or with the operating system. @default 'fsync' */
+  readonly durability?: 'fsync' | 'relaxed' | undefined
 }
 
 /** Options of {@link createSandbox}. One policy for the file methods and for every command. */
