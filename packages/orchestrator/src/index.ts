@@ -23,6 +23,7 @@ export {
   Sequence,
   Task,
   Workflow,
+  type WorkflowDefinition,
   type WorkflowEvent,
   type WorkflowResult,
 } from '@smithers/workflow'

@@ -40,8 +40,14 @@ export async function payDespiteKill(options: KilledPaymentOptions): Promise<Dem
   try {
     const input = { order: 'dinner-42', totalCents: 10_000, people: 3, url: server.url }
     const first = start([
-      ...['up', workflowFile, '--run', runId, '--root', repository.rootDir],
-      ...['--input', JSON.stringify(input)],
+      'up',
+      workflowFile,
+      '--run',
+      runId,
+      '--root',
+      repository.rootDir,
+      '--input',
+      JSON.stringify(input),
     ])
     const ended = once(first, 'close')
     await Promise.race([server.booked, ended, aborted(interrupted)])

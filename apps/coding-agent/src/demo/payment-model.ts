@@ -27,12 +27,17 @@ async function reply(prompt: CallOptions['prompt'], order: string, cents: number
 }
 
 /** What the last tool answered, as a list of payments; null when none has been called. */
-function lastAnswer(prompt: CallOptions['prompt']): readonly { readonly order: string }[] | null {
+function lastAnswer(prompt: CallOptions['prompt']): readonly Found[] | null {
   const message = prompt.at(-1)
   const part = message?.role === 'tool' ? message.content.at(-1) : undefined
   if (part?.type !== 'tool-result' || part.output.type !== 'json') return null
-  const { value } = part.output
-  return (Array.isArray(value) ? value : [value]) as unknown as readonly { order: string }[]
+  const value: unknown = part.output.value
+  return (Array.isArray(value) ? value : [value]) as Found[]
+}
+
+/** A payment, as far as the model looks at it. */
+interface Found {
+  readonly order: string
 }
 
 function call(toolName: string, input: object): Reply {

@@ -23,10 +23,7 @@ export interface PaymentServer {
 /** Starts the service. The answer to its first payment never leaves: whoever asked is to be killed meanwhile. */
 export async function startPaymentServer(): Promise<PaymentServer> {
   const payments: Payment[] = []
-  let announce = (): void => {}
-  const booked = new Promise<void>((resolve) => {
-    announce = resolve
-  })
+  const { promise: booked, resolve: announce } = Promise.withResolvers<void>()
   const server = createServer((request, response) => {
     const answer = (body: unknown): void => {
       response.setHeader('content-type', 'application/json')
@@ -37,12 +34,9 @@ export async function startPaymentServer(): Promise<PaymentServer> {
       answer(payments.filter((payment) => payment.order === order))
       return
     }
-    void orderOf(request).then((order) => {
-      const payment = { id: `payment-${payments.length + 1}`, ...order }
-      payments.push(payment)
-      if (payments.length === 1) announce()
-      else answer(payment)
-    })
+    void book(request, payments).then((payment) =>
+      payments.length === 1 ? announce() : answer(payment),
+    )
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -59,6 +53,9 @@ export async function startPaymentServer(): Promise<PaymentServer> {
   }
 }
 
-async function orderOf(request: IncomingMessage): Promise<Omit<Payment, 'id'>> {
-  return (await json(request)) as Omit<Payment, 'id'>
+async function book(request: IncomingMessage, payments: Payment[]): Promise<Payment> {
+  const order = (await json(request)) as Omit<Payment, 'id'>
+  const payment = { id: `payment-${payments.length + 1}`, ...order }
+  payments.push(payment)
+  return payment
 }

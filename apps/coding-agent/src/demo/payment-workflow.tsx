@@ -1,7 +1,10 @@
 // The workflow that the demo starts, kills and resumes: `smithers up payment-workflow.tsx`.
-import { createBuiltinTools } from '@smithers/builtin-tools'
-import { defineTool } from '@smithers/tool-core'
-import { createSmithers, type WorkflowDefinition } from '@smithers/workflow'
+import {
+  createBuiltinTools,
+  createSmithers,
+  defineTool,
+  type WorkflowDefinition,
+} from '@smithers/orchestrator'
 import { ToolLoopAgent } from 'ai'
 import { z } from 'zod'
 import { createPaymentModel } from './payment-model.ts'

@@ -50,7 +50,7 @@ function verbOf(run: RunRow, ofTask: boolean, nowMs: number): string {
       return `was stopped at ${timeOf(run.finishedAtMs)}.`
     case 'interrupted':
       return `was interrupted: the process that worked on it (${run.ownerId ?? 'unknown'}) is gone.`
-    case 'running':
+    default:
       return `is running in process ${run.ownerId ?? 'unknown'}.`
   }
 }

@@ -34,7 +34,7 @@ async function runThenMend(
     smithers((ctx) => (
       <Workflow name="mended">
         {first}
-        {rest(ctx as Context)}
+        {rest(ctx)}
       </Workflow>
     ))
   const run = runWorkflow(workflowOf(wrong), { runId: 'run-1', store, input })
