@@ -16,6 +16,17 @@ export interface SurvivorSearch {
   readonly onlyLater: boolean
 }
 
+/** What a search found. */
+export interface Survivors {
+  readonly pids: readonly number[]
+  /**
+   * True when one may have been missed: a process was started during the search, perhaps by one that was gone when it
+   * was looked at; or one could not be judged, since while it turns into another program its environment reads as empty.
+   * So does that of a process that has cleared it, so this may stay true.
+   */
+  readonly unsure: boolean
+}
+
 /**
  * Live processes of `tree`: same session or group, same marker in the environment, or a descendant of one of those.
  * Zombies are not counted. Without a `/proc` of our own process namespace: none, and group kill is all there is.
@@ -23,9 +34,11 @@ export interface SurvivorSearch {
 export function findSurvivors(
   tree: ProcessTree,
   { parentChain, onlyLater }: SurvivorSearch,
-): number[] {
-  if (!ownProc()) return []
-  const after = onlyLater && lastProcess() > tree.pid ? tree.pid : 0
+): Survivors {
+  if (!ownProc()) return { pids: [], unsure: false }
+  let unsure = false
+  const lastBefore = lastProcess()
+  const after = onlyLater && lastBefore > tree.pid ? tree.pid : 0
   const all = readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid > after)
@@ -33,9 +46,13 @@ export function findSurvivors(
   const found = new Set<number>()
   for (const stat of all) {
     if (stat === null || stat.pid === process.pid) continue
-    if (stat.session === tree.pid || stat.group === tree.pid || hasMarker(stat.pid, tree)) {
+    if (stat.session === tree.pid || stat.group === tree.pid) {
       found.add(stat.pid)
+      continue
     }
+    const environment = environmentOf(stat.pid)
+    if (environment === '') unsure ||= stat.parent !== kernelThreads
+    else if (environment.includes(`${markerVariable}=${tree.marker}`)) found.add(stat.pid)
   }
   const parents = new Set(found)
   if (parentChain) parents.add(tree.pid)
@@ -49,7 +66,7 @@ export function findSurvivors(
       grown = true
     }
   }
-  return [...found]
+  return { pids: [...found], unsure: unsure || lastProcess() !== lastBefore }
 }
 
 /**
@@ -64,6 +81,9 @@ export function processesStartedSince(pid: number): boolean {
 function lastProcess(): number {
   return Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1))
 }
+
+/** The parent of the kernel's own threads, which have no environment. */
+const kernelThreads = 2
 
 interface Stat {
   readonly pid: number
@@ -84,14 +104,12 @@ function readStat(pid: number): Stat | null {
   }
 }
 
-function hasMarker(pid: number, tree: ProcessTree): boolean {
+function environmentOf(pid: number): string {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(
-      `${markerVariable}=${tree.marker}`,
-    )
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
   } catch {
-    // Another user's process, or gone.
-    return false
+    // Another user's process, or gone: not one of ours.
+    return 'unreadable'
   }
 }
 

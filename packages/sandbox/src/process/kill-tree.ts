@@ -4,6 +4,10 @@ import { findSurvivors, processesStartedSince, type ProcessTree } from './find-s
 const maxRounds = 50
 const roundMs = 4
 
+/** Searches in a row that find nothing for certain before that is believed, and the pause between them. */
+const maxDoubts = 5
+const doubtMs = 1
+
 /** Nobody starts as many processes as there are numbers (32 768 at the least) in this time. */
 const shortCommandMs = 1000
 
@@ -16,12 +20,18 @@ const shortCommandMs = 1000
  * *Does not protect against* a process that left the session, lost its parents and cleared its environment: only a
  * backend with a process namespace does.
  */
-export async function killTree(tree: ProcessTree): Promise<void> {
+export async function killTree(
+  tree: ProcessTree,
+  { ageMs, exited }: { readonly ageMs: number; readonly exited: Promise<unknown> },
+): Promise<void> {
+  const onlyLater = ageMs < shortCommandMs
   // Before the group dies: afterwards its children have lost their parent chain.
-  const descendants = findSurvivors(tree, { parentChain: true, onlyLater: false })
+  const { pids: descendants } = findSurvivors(tree, { parentChain: true, onlyLater })
   killGroup(tree.pid)
   for (const pid of descendants) kill(pid)
-  await sweep(tree, false)
+  // Those are dying. What is found when the command itself is gone has escaped until now.
+  await exited
+  await sweep(tree, onlyLater)
 }
 
 /** After a command has exited by itself: ends what it left behind. Costs one small read when it started nothing. */
@@ -31,11 +41,13 @@ export async function killLeftovers(tree: ProcessTree, durationMs: number): Prom
 }
 
 async function sweep(tree: ProcessTree, onlyLater: boolean): Promise<void> {
+  let doubts = 0
   for (let round = 0; round < maxRounds; round += 1) {
-    const survivors = findSurvivors(tree, { parentChain: false, onlyLater })
-    if (survivors.length === 0) return
-    for (const pid of survivors) kill(pid)
-    await new Promise((resolve) => setTimeout(resolve, roundMs))
+    const { pids, unsure } = findSurvivors(tree, { parentChain: false, onlyLater })
+    if (pids.length === 0 && (!unsure || doubts === maxDoubts)) return
+    doubts = pids.length === 0 ? doubts + 1 : 0
+    for (const pid of pids) kill(pid)
+    await new Promise((resolve) => setTimeout(resolve, pids.length === 0 ? doubtMs : roundMs))
   }
 }
 

@@ -16,8 +16,8 @@ export function watchMemory(
   onExceeded: () => void,
 ): () => void {
   const timer = setInterval(() => {
-    const processes = findSurvivors(tree, { parentChain: true, onlyLater: false })
-    const kibibytes = [tree.pid, ...processes].reduce((sum, pid) => sum + privateKibibytes(pid), 0)
+    const { pids } = findSurvivors(tree, { parentChain: true, onlyLater: false })
+    const kibibytes = [tree.pid, ...pids].reduce((sum, pid) => sum + privateKibibytes(pid), 0)
     if (kibibytes > memoryMb * 1024) {
       clearInterval(timer)
       onExceeded()

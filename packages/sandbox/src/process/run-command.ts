@@ -98,6 +98,7 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
   let terminated: TerminationReason | undefined
   let outputError: unknown
   let killing: Promise<void> | undefined
+  const exited = exitOf(child)
   let hasExited = false
   const drain = new AbortController()
   const terminate = (reason: TerminationReason): void => {
@@ -105,10 +106,9 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
     // The number of an exited process may be somebody else's: from then on there is only the wait to cut short.
     if (hasExited) drain.abort()
     else if (request.namespaceKill) killGroup(pid)
-    else killing ??= killTree(tree)
+    else killing ??= killTree(tree, { ageMs: performance.now() - startedAt, exited })
   }
 
-  const exited = exitOf(child)
   const timer = setTimeout(() => terminate('timeout'), request.timeoutMs)
   const onAbort = (): void => terminate('aborted')
   request.signal?.addEventListener('abort', onAbort, { once: true })
@@ -133,7 +133,11 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
     killing = killLeftovers(tree, performance.now() - startedAt)
   }
   await killing
-  await drained(readers, drain.signal)
+  // In a namespace every writer is dead by now; elsewhere one may have escaped and still hold the pipe.
+  if (request.namespaceKill && terminated === undefined)
+    await emptied(readers, buffer, drain.signal)
+  else await drained(readers, drain.signal)
+  for (const reader of readers) reader.stop()
   clearTimeout(timer)
   request.signal?.removeEventListener('abort', onAbort)
   unwatch?.()
@@ -255,7 +259,34 @@ async function drained(readers: readonly StreamReader[], cut: AbortSignal): Prom
     })
     const done = await Promise.race([ended, elapsed])
     clearTimeout(timer)
-    if (done || readers.every((reader) => !reader.waiting())) break
+    if (done || readers.every((reader) => !reader.waiting())) return
   }
-  for (const reader of readers) reader.stop()
+}
+
+/**
+ * Waits until the pipes are empty: a whole turn of the event loop in which nothing came. Faster by a millisecond or two
+ * than their end, which comes when the kernel has taken the namespace down.
+ */
+async function emptied(
+  readers: readonly StreamReader[],
+  buffer: OutputBuffer,
+  cut: AbortSignal,
+): Promise<void> {
+  let ended = false
+  void Promise.all(readers.map((reader) => reader.ended)).then(() => {
+    ended = true
+  })
+  let seen = -1
+  for (let quietTurns = 0; !ended && !cut.aborted;) {
+    const busy = readers.some((reader) => reader.waiting())
+    quietTurns = busy || seen !== buffer.totalBytes ? 0 : quietTurns + 1
+    // The turn in which the exit was seen may have begun before the last bytes came.
+    if (quietTurns > 1) return
+    seen = buffer.totalBytes
+    // A consumer that is busy is looked at now and then; its promise decides.
+    await new Promise<void>((resolve) => {
+      if (busy) setTimeout(resolve, 1)
+      else setImmediate(resolve)
+    })
+  }
 }
