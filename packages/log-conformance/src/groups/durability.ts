@@ -99,7 +99,7 @@ async function killAtRandom(
   // Looked at only after the pauses; a process that ended by itself until then is no unhandled error.
   killed.catch(() => {})
   if (amongCalls) await untilCallsGrow(witness, callsBefore)
-  await sleep(Math.random() * 20)
+  await sleep(Math.random() * 10)
   child.process.kill('SIGKILL')
   assert.equal(await killed, 'SIGKILL')
 }
