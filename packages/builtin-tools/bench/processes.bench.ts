@@ -14,12 +14,12 @@ const probe = await createSandbox({ rootDir, warn: () => {} })
 const isolations =
   probe.report.backend === 'none' ? (['none'] as const) : (['none', 'auto'] as const)
 const bareBubblewrap = [
-  ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
-  ...['--unshare-cgroup-try', '--disable-userns', '--die-with-parent', '--new-session'],
-  ...['--cap-drop', 'ALL', '--clearenv', '--setenv', 'PATH', '/usr/bin:/bin'],
-  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
-  ...['--bind', rootDir, rootDir, '--chdir', rootDir, '--', 'true'],
-]
+  ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
+  ['--unshare-cgroup-try', '--disable-userns', '--die-with-parent', '--new-session'],
+  ['--cap-drop', 'ALL', '--clearenv', '--setenv', 'PATH', '/usr/bin:/bin'],
+  ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
+  ['--bind', rootDir, rootDir, '--chdir', rootDir, '--', 'true'],
+].flat()
 
 try {
   await bashCosts()

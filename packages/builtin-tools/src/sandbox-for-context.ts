@@ -99,7 +99,7 @@ function remember<Value>(
   entries: Map<string, Value>,
   key: string,
   make: () => Value,
-  close: (value: Value) => void,
+  close: (value: Value) => void | Promise<void>,
 ): Value {
   const value = entries.get(key) ?? make()
   entries.delete(key)
@@ -107,14 +107,12 @@ function remember<Value>(
   const [oldest] = entries
   if (entries.size > maxOpen && oldest !== undefined) {
     entries.delete(oldest[0])
-    setTimeout(close, closeAfterMs, oldest[1]).unref()
+    setTimeout(() => void close(oldest[1]), closeAfterMs).unref()
   }
   return value
 }
 
-function closeSandbox(sandbox: Promise<Sandbox>): void {
-  sandbox.then(
-    ({ close }) => close(),
-    () => {},
-  )
+async function closeSandbox(pending: Promise<Sandbox>): Promise<void> {
+  const sandbox = await pending.catch(() => undefined)
+  sandbox?.close()
 }

@@ -137,7 +137,7 @@ describe('bash', () => {
     const args = Array.from({ length: 128 }, () => 'x'.repeat(8_192))
     expect(await run({ cmd: 'echo', args })).toHaveLength(128 * 8_193)
     await expect(run({ cmd: 'x'.repeat(8_192) })).rejects.toThrow(code('TOOL_SPAWN_FAILED'))
-    const cwd = `${'./'.repeat(512)}`
+    const cwd = './'.repeat(512)
     expect(await run({ cmd: 'true', opts: { cwd } })).toBe('')
   })
 

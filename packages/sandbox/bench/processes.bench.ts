@@ -12,12 +12,12 @@ import { execa } from 'execa'
 const rounds = 300
 const rootDir = realpathSync(mkdtempSync(join(tmpdir(), 'processes-bench-')))
 const bareBubblewrap = [
-  ...['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
-  ...['--unshare-cgroup-try', '--disable-userns', '--die-with-parent', '--new-session'],
-  ...['--cap-drop', 'ALL', '--clearenv', '--setenv', 'PATH', '/usr/bin:/bin'],
-  ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
-  ...['--bind', rootDir, rootDir, '--chdir', rootDir, '--', 'true'],
-]
+  ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
+  ['--unshare-cgroup-try', '--disable-userns', '--die-with-parent', '--new-session'],
+  ['--cap-drop', 'ALL', '--clearenv', '--setenv', 'PATH', '/usr/bin:/bin'],
+  ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
+  ['--bind', rootDir, rootDir, '--chdir', rootDir, '--', 'true'],
+].flat()
 
 const unconfined = await createSandbox({ rootDir, isolation: 'none', warn: () => {} })
 const confined = await createSandbox({ rootDir, warn: () => {} })

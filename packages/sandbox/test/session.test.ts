@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import { livingProcesses } from './fixtures/living-processes.ts'
 import { describeIsolations, newSandbox } from './fixtures/sandboxes.ts'
 
-const textOf = (stream: ReadableStream<Uint8Array>) =>
-  text(stream as unknown as AsyncIterable<Uint8Array>)
+const textOf = (stream: ReadableStream<Uint8Array>) => text(stream)
 
 describeIsolations('sandbox.session', (isolation) => {
   // The annotation is a test too: the shape must be the AI SDK's.

@@ -272,12 +272,8 @@ async function emptied(
   buffer: OutputBuffer,
   cut: AbortSignal,
 ): Promise<void> {
-  let ended = false
-  void Promise.all(readers.map((reader) => reader.ended)).then(() => {
-    ended = true
-  })
   let seen = -1
-  for (let quietTurns = 0; !ended && !cut.aborted;) {
+  for (let quietTurns = 0; !cut.aborted;) {
     const busy = readers.some((reader) => reader.waiting())
     quietTurns = busy || seen !== buffer.totalBytes ? 0 : quietTurns + 1
     // The turn in which the exit was seen may have begun before the last bytes came.

@@ -34,7 +34,7 @@ describeIsolations('a name that something outside trusts', (isolation) => {
       '-c',
       'echo evil > .git/hooks/pre-push; rm -f .npmrc; touch .git/hooks/pre-commit',
     ])
-    const subjects = violations.map(({ message }) => message.split(',')[0]).toSorted()
+    const subjects = violations.map(({ message }) => message.split(',')[0] ?? '').toSorted()
     expect(subjects).toEqual(
       enforced.files === 'enforced'
         ? []
