@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { kindOf } from './held-directory.ts'
 import type { DirectoryTree, FileKind, HeldDirectory } from './held-directory.ts'
-import { systemCode } from './file-error.ts'
+import type { SandboxError } from '../sandbox-error.ts'
+import { pathInvalid, systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
 
 /** One name in a directory. Links are told as links. */
@@ -31,8 +32,8 @@ export function listEntries(
 }
 
 /**
- * Goes through a tree from the top, directories before what they hold, never through a link, and no
- * deeper than descriptors are held (`maxHeldDepth`).
+ * Goes through a tree from the top, directories before what they hold, never through a link.
+ * Deeper than `maxWalkDepth` is an error.
  */
 export function* walkEntries(
   tree: DirectoryTree,
@@ -51,7 +52,9 @@ export function* walkEntries(
         continue
       }
       yield entry
-      if (entry.kind !== 'directory' || levels.length >= fileLimits.maxHeldDepth) continue
+      if (entry.kind !== 'directory') continue
+      // To stop short silently would tell a rule that nothing is below.
+      if (levels.length >= fileLimits.maxWalkDepth) throw tooDeep(entry.path)
       const directory = openIfDirectory(tree, level.directory, entry.name)
       if (directory === undefined) continue
       const below = { directory, entries: [] as DirectoryEntry[] }
@@ -61,6 +64,13 @@ export function* walkEntries(
   } finally {
     for (const { directory } of levels) if (directory !== top) directory.close()
   }
+}
+
+function tooDeep(path: string): SandboxError {
+  return pathInvalid(
+    path,
+    `is more than ${fileLimits.maxWalkDepth} directories down. Begin further down, or remove it.`,
+  )
 }
 
 /** The directory at a name, or undefined when it has gone or turned into something else since it was listed. */

@@ -26,7 +26,9 @@ export const fileLimits = {
   maxTurnMs: 8,
   /** Calls that may hold descriptors across turns at once; the others wait with none. */
   maxHeldCalls: 64,
-  /** Directories that removing or walking a tree holds open at once. */
+  /** Directories on the way down that walking a tree holds open at once; deeper is an error. */
+  maxWalkDepth: 512,
+  /** Directories that removing a tree holds open at once; what is deeper is moved up first. */
   maxHeldDepth: 128,
   /** Looks at the top of a tree being removed, before others who keep creating entries there win. */
   maxRemoveRounds: 10_000,

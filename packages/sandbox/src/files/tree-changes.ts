@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { SandboxError } from '../sandbox-error.ts'
 import { walkEntries } from './directory-entries.ts'
-import { fileNotFound, pathInvalid, quotePath, systemCode } from './file-error.ts'
+import { fileNotFound, pathInvalid, quotePath, systemCode, toFileError } from './file-error.ts'
 import type { FileGuard } from './file-guard.ts'
 import { fileLimits } from './file-limits.ts'
 import { emptyDirectory } from './remove-tree.ts'
@@ -39,7 +39,7 @@ export function renameEntry(guard: FileGuard, from: string, to: string): void {
   const source = guard.walk(from, { lastLink: 'keep', hold: 'stat' })
   try {
     if (source.stat === undefined) throw fileNotFound(from)
-    const target = guard.walk(to, { lastLink: 'keep', hold: 'stat' })
+    const target = walkToTarget(guard, to)
     try {
       if (source.name === undefined) throw rootRefused(from)
       if (target.name === undefined) throw rootRefused(to)
@@ -56,6 +56,15 @@ export function renameEntry(guard: FileGuard, from: string, to: string): void {
     }
   } finally {
     source.close()
+  }
+}
+
+/** A failure here is about the new name. */
+function walkToTarget(guard: FileGuard, to: string): Place {
+  try {
+    return guard.walk(to, { lastLink: 'keep', hold: 'stat' })
+  } catch (error) {
+    throw toFileError(error, to)
   }
 }
 

@@ -481,6 +481,7 @@ describe('SandboxFiles.mkdir, rename, remove and chmod', () => {
     expect(readlinkSync(join(root, 'b/moved'))).toBe('nowhere')
     await expect(files.rename('none', 'x')).rejects.toThrow(code('TOOL_FILE_NOT_FOUND'))
     await expect(files.rename('g', 'b')).rejects.toThrow('directory')
+    await expect(files.rename('g', 'nowhere/x')).rejects.toThrow('"nowhere/x" does not exist')
     await expect(files.rename('g', '../x')).rejects.toThrow(code('TOOL_PATH_ESCAPE'))
     await expect(files.rename('.', 'x')).rejects.toThrow('root directory')
   })
@@ -567,6 +568,18 @@ describe('SandboxFiles.list, walk, stat and exists', () => {
     for await (const { path } of files.walk()) found.push(path)
     expect(found).toEqual(['a', 'a/b', 'a/b/f', 'a/c', 'a/up', 'z'])
     for await (const { path } of files.walk('a')) if (path === 'a/b/f') break
+    expect(openDescriptors()).toBe(before)
+  })
+
+  it('says so when a tree is deeper than it will go, rather than leaving a part out', async () => {
+    const { files } = createWorkspace({ [`${'d/'.repeat(600)}f`]: '' })
+    const before = openDescriptors()
+    const walkAll = async () => {
+      let count = 0
+      for await (const entry of files.walk()) count += entry.name.length
+      return count
+    }
+    await expect(walkAll()).rejects.toThrow('more than 512 directories down')
     expect(openDescriptors()).toBe(before)
   })
 
