@@ -1,3 +1,4 @@
+import { isOrphan } from '../log/orphan.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 import type { SmithersError } from '../smithers-error.ts'
@@ -7,7 +8,7 @@ import { TaskEnd } from '../gates/task-end.ts'
 import { RunPause } from '../gates/run-pause.ts'
 import { KnownCalls } from './known-calls.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
-import { chain, isThenable } from './maybe-promise.ts'
+import { chain, isThenable, rescue } from './maybe-promise.ts'
 
 const journalKey: unique symbol = Symbol.for('smithers.tool.journal') as never
 
@@ -129,10 +130,24 @@ export class TaskJournal {
         for (const row of rows) {
           if (row.attempt === attempt) this.#baseSeq = Math.max(this.#baseSeq, row.seq)
         }
-        return undefined
+        return this.#recoverOrphans(rows)
       },
+    )
+  }
+
+  /** Lets the log say what is known of calls whose worker is gone: that their outcome is not. */
+  #recoverOrphans(rows: readonly ToolCallRow[]): MaybePromise<void> {
+    const { runId, nodeId, iteration, log } = this.task
+    const nowMs = Date.now()
+    if (!rows.some((row) => isOrphan(row, nowMs))) return undefined
+    return rescue(
+      () => chain(log.recover({ runId, nodeId, iteration, nowMs }), ignore),
+      // They are treated as orphans all the same.
+      this.policy.onLogError,
     )
   }
 }
 
 const pageSize = 1000
+
+function ignore(): void {}

@@ -136,6 +136,31 @@ describe('the journal of a call', () => {
   })
 })
 
+describe('a retry', () => {
+  test('records the calls of a worker that is gone as unknown, and says so to the agent', async () => {
+    const log = createMemoryLog()
+    const release = deferred()
+    const wait = defineTool({
+      name: 'wait',
+      schema: empty,
+      sideEffect: true,
+      execute: (_args, _ctx) => release.promise,
+    })
+    const first = createToolRun({ runId: 'r', log })
+    const lost = first.tools({ wait }).wait.execute({}, callOptions())
+    // As if the worker had not renewed its lease for too long.
+    log.renew(log.snapshot()[0]?.callToken ?? '', Date.now() - 1)
+    const warning = createToolRun({ runId: 'r', log, attempt: 2 }).retryWarning()
+    expect(log.snapshot()).toMatchObject([
+      { status: 'error', effect: 'unknown', errorJson: expect.stringContaining('OUTCOME_UNKNOWN') },
+    ])
+    expect(warning).toContain('- wait {} · ')
+    expect(warning).toContain('UNKNOWN: it may have happened')
+    release.resolve()
+    await expect(lost).rejects.toMatchObject({ code: 'TOOL_CALL_FENCED' })
+  })
+})
+
 describe('a log that fails at the start', () => {
   const failing = logWith(() => ({
     start: () => {
