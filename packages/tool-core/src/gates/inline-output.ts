@@ -60,10 +60,11 @@ export function inlineOutput(
 }
 
 function beginningOf(bytes: Buffer, maxBytes: number, callToken: string): string {
-  const note = (shown: number): string =>
-    `\n[${bytes.length - shown} of ${bytes.length} bytes are not shown. Read them with get_tool_response: {"id":"${callToken}","offset":${shown}}]`
-  let end = Math.max(0, maxBytes - Buffer.byteLength(note(0)))
+  const note = (hidden: number, shown: number): string =>
+    `\n[${hidden} of ${bytes.length} bytes are not shown. Read them with get_tool_response: {"id":"${callToken}","offset":${shown}}]`
+  // Neither number has more digits than the length.
+  let end = Math.max(0, maxBytes - Buffer.byteLength(note(bytes.length, bytes.length)))
   // Cut between characters.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return bytes.toString('utf8', 0, end) + note(end)
+  return bytes.toString('utf8', 0, end) + note(bytes.length - end, end)
 }

@@ -1,0 +1,131 @@
+import { createGetToolResponse } from '@smithers/context-tools'
+import { createMemoryLog } from '@smithers/log-memory'
+import { createToolRun, defineTool } from '@smithers/tool-core'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+
+function reader(output: unknown, maxInlineOutputBytes = 200) {
+  const log = createMemoryLog()
+  const produce = defineTool({ name: 'produce', schema: z.object({}), execute: () => output })
+  const run = createToolRun({ runId: 'r', log, maxInlineOutputBytes, maxOutputBytes: 1000 })
+  const tools = run.tools({ produce, read: createGetToolResponse({ maxBytes: 100 }) })
+  const read = (id: string, offset?: number) =>
+    tools.read.execute(
+      { id, ...(offset === undefined ? {} : { offset }) },
+      { toolCallId: 'read', messages: [] },
+    )
+  const all = async (id: string): Promise<string> => {
+    let text = ''
+    for (let offset: number | null = 0; offset !== null;) {
+      const part = await read(id, offset)
+      expect(Buffer.byteLength(part.text)).toBeLessThanOrEqual(100)
+      text += part.text
+      offset = part.nextOffset
+    }
+    return text
+  }
+  return {
+    log,
+    read,
+    all,
+    produce: (toolCallId: string) => tools.produce.execute({}, { toolCallId, messages: [] }),
+  }
+}
+
+const noted = /\[(\d+) of (\d+) bytes are not shown\. Read them with get_tool_response: (\{.*\})\]$/
+
+describe('get_tool_response', () => {
+  it('answers in the run that cut an output, with the id that the note at the cut names', async () => {
+    const output = Array.from({ length: 500 }, (_, n) => `line ${n}`).join('\n')
+    const { produce, read, all } = reader(output)
+    const seen = String(await produce('call_1'))
+    expect(Buffer.byteLength(seen)).toBeLessThanOrEqual(200)
+    const [, hidden, bytes, request] = noted.exec(seen) ?? []
+    const { id, offset } = JSON.parse(request ?? '{}') as { id: string; offset: number }
+    expect([Number(hidden) + offset, Number(bytes)]).toEqual([output.length, output.length])
+    expect(seen.startsWith(output.slice(0, offset))).toBe(true)
+    // The note leads to the byte after what was shown.
+    expect(await read(id, offset)).toMatchObject({
+      toolName: 'produce',
+      offset,
+      text: output.slice(offset, offset + 100),
+    })
+    expect(await all(id)).toBe(output)
+  })
+
+  it('takes the id of the tool call as well, and gives other values as JSON', async () => {
+    const output = { rows: Array.from({ length: 300 }, (_, n) => ({ n })) }
+    const { produce, all } = reader(output)
+    await produce('call_1')
+    expect(JSON.parse(await all('call_1'))).toEqual(output)
+  })
+
+  it('reads outputs that were never cut, which the conversation may have lost', async () => {
+    const { produce, read } = reader('short')
+    expect(await produce('call_1')).toBe('short')
+    expect(await read('call_1')).toEqual({
+      toolName: 'produce',
+      bytes: 5,
+      offset: 0,
+      text: 'short',
+      nextOffset: null,
+    })
+  })
+
+  it('gives every byte back once, whatever the text and its characters', async () => {
+    const texts = fc.string({ unit: 'grapheme', minLength: 100, maxLength: 400 })
+    await fc.assert(
+      fc.asyncProperty(texts, async (output) => {
+        const { produce, all } = reader(output)
+        await produce('call_1')
+        expect(await all('call_1')).toBe(output)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('hides the secrets of the run in what it keeps', async () => {
+    const log = createMemoryLog()
+    const produce = defineTool({
+      name: 'produce',
+      schema: z.object({}),
+      execute: () => `${'x'.repeat(300)} hunter2`,
+    })
+    const run = createToolRun({
+      runId: 'r',
+      log,
+      maxInlineOutputBytes: 200,
+      redact: { values: ['hunter2'] },
+    })
+    const tools = run.tools({ produce, read: createGetToolResponse() })
+    await tools.produce.execute({}, { toolCallId: 'c', messages: [] })
+    const { text } = await tools.read.execute({ id: 'c' }, { toolCallId: 'd', messages: [] })
+    expect(text).toMatch(/x \[redacted\]$/)
+  })
+
+  it('says what was kept when the log alone cut the output', async () => {
+    const log = createMemoryLog()
+    const produce = defineTool({
+      name: 'produce',
+      schema: z.object({}),
+      execute: () => 'x'.repeat(5000),
+    })
+    const run = createToolRun({ runId: 'r', log, maxOutputBytes: 1000 })
+    const tools = run.tools({ produce, read: createGetToolResponse() })
+    expect(await tools.produce.execute({}, { toolCallId: 'c', messages: [] })).toHaveLength(5000)
+    const part = await tools.read.execute({ id: 'c' }, { toolCallId: 'd', messages: [] })
+    expect(part.note).toMatch(/Only the beginning of 5002 bytes was kept/)
+  })
+
+  it('knows no calls of other runs, and says so', async () => {
+    const { log, produce } = reader('short')
+    await produce('call_1')
+    const { read } = createToolRun({ runId: 'other', log }).tools({ read: createGetToolResponse() })
+    for (const id of ['call_1', log.snapshot()[0]?.callToken ?? '', 'nothing']) {
+      await expect(read.execute({ id }, { toolCallId: 'x', messages: [] })).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+      })
+    }
+  })
+})
