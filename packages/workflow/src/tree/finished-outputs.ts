@@ -18,43 +18,83 @@ export interface FinishedOutput {
 
 /** The outputs of the finished tasks of a run, and which of them the tree has read since it was last rendered. */
 export class FinishedOutputs {
-  readonly #newest = new Map<string, FinishedOutput>()
-  readonly #placed = new Map<string, FinishedOutput>()
-  readonly #reads = new Set<string>()
+  readonly #names = new Map<string, PlacesOfName>()
+  #rendering = 0
 
   /** Adds what a task made; true when the tree has read its place and must be rendered again. */
-  add(output: FinishedOutput): boolean {
-    const { name, id, iteration } = output
+  add({ name, id, iteration, value }: FinishedOutput): boolean {
     if (name === null) return false
-    const keys = [name, keyOf(name, id), keyOf(name, id, iteration), keyOf(name, '', iteration)]
-    this.#newest.set(name, output)
-    for (const key of keys.slice(1)) this.#placed.set(key, output)
-    return keys.some((key) => this.#reads.has(key))
+    let read = false
+    for (const place of [{}, { id }, { iteration }, { id, iteration }]) {
+      const slot = this.#slotAt(name, place)
+      slot.value = value
+      slot.filled = true
+      read ||= slot.readIn === this.#rendering
+    }
+    return read
   }
 
   /** The value at a place, noted as read. */
-  read(name: string, place: OutputPlace = {}): unknown {
-    const { id, iteration } = place
-    if (id === undefined && iteration === undefined) {
-      this.#reads.add(name)
-      return this.#newest.get(name)?.value
-    }
-    const key = keyOf(name, id ?? '', iteration)
-    this.#reads.add(key)
-    return this.#placed.get(key)?.value
+  read(name: string, place: OutputPlace = newest): unknown {
+    const slot = this.#slotAt(name, place)
+    slot.readIn = this.#rendering
+    return slot.value
   }
 
   /** Forgets what was read: a new rendering begins. */
   forgetReads(): void {
-    this.#reads.clear()
+    this.#rendering += 1
   }
 
   /** The newest value of each output. */
   newest(): Record<string, unknown> {
-    return Object.fromEntries([...this.#newest].map(([name, { value }]) => [name, value]))
+    return Object.fromEntries(
+      [...this.#names].flatMap(([name, { any }]) => (any.filled ? [[name, any.value]] : [])),
+    )
+  }
+
+  // Maps in maps instead of one key: a large tree reads thousands of places in each rendering.
+  #slotAt(name: string, { id, iteration }: OutputPlace): Slot {
+    const places = made(this.#names, name, newPlaces)
+    if (iteration === undefined) {
+      return id === undefined ? places.any : made(places.byId, id, newSlot)
+    }
+    const iterations =
+      id === undefined ? places.byIteration : made(places.byBoth, id, () => new Map<number, Slot>())
+    return made(iterations, iteration, newSlot)
   }
 }
 
-function keyOf(name: string, id: string, iteration?: number): string {
-  return JSON.stringify([name, id, iteration ?? null])
+/** A place that may be read before anything is there. */
+interface Slot {
+  value: unknown
+  filled: boolean
+  /** The rendering that read it last. */
+  readIn: number
+}
+
+interface PlacesOfName {
+  readonly any: Slot
+  readonly byId: Map<string, Slot>
+  readonly byIteration: Map<number, Slot>
+  readonly byBoth: Map<string, Map<number, Slot>>
+}
+
+const newest: OutputPlace = {}
+
+function newSlot(): Slot {
+  return { value: undefined, filled: false, readIn: -1 }
+}
+
+function newPlaces(): PlacesOfName {
+  return { any: newSlot(), byId: new Map(), byIteration: new Map(), byBoth: new Map() }
+}
+
+function made<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  let value = map.get(key)
+  if (value === undefined) {
+    value = make()
+    map.set(key, value)
+  }
+  return value
 }
