@@ -6,6 +6,7 @@ import { toleratingListener } from '../events.ts'
 import { plainJson } from '../plain-json.ts'
 import { createMemoryRunStore } from '../store/memory-run-store.ts'
 import type { RunRow } from '../store/run-store.ts'
+import { isPaused } from '../task/paused.ts'
 import { checkValue } from '../task/structured-output.ts'
 import { HeldRun } from './held-run.ts'
 import { restoreRun, type RunProgress } from './restore-run.ts'
@@ -94,7 +95,8 @@ export async function runWorkflow<Input, Outputs extends object>(
     return resultOf(runId, progress)
   } catch (error) {
     const failure = resumable(error, runId)
-    await held.release(failure.code === 'WORKFLOW_STOPPED' ? 'stopped' : 'failed', failure)
+    const stops = failure.code === 'WORKFLOW_STOPPED' || isPaused(failure)
+    await held.release(stops ? 'stopped' : 'failed', failure)
     emit({ type: 'run-error', runId, error: failure })
     throw failure
   } finally {

@@ -10,6 +10,7 @@ import {
   progressKey,
 } from '../schedule/plan-node.ts'
 import { isFatal } from '../task/fatal-error.ts'
+import { isPaused } from '../task/paused.ts'
 import { type FinishedTask, runAttempts } from '../task/run-attempts.ts'
 import { readTree } from '../tree/read-tree.ts'
 import type { WorkflowTree } from '../tree/tree-node.ts'
@@ -192,7 +193,8 @@ export class WorkflowRun {
   /** Lets nothing new begin. Tasks that run are let finish, unless the run itself is over. */
   #fail(error: unknown): void {
     this.#failure ??= { error }
-    if (isFatal(error)) this.#parts.ending.abort(error)
+    // A run that waits for an approval is not over: tasks that need none go on.
+    if (isFatal(error) && !isPaused(error)) this.#parts.ending.abort(error)
   }
 
   async #nextEnd(): Promise<void> {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isSmithersError, type MaybePromise, SmithersError } from '@smithers/tool-core'
 import type { TaskEvent } from '../events.ts'
 import { isFatal } from './fatal-error.ts'
+import { isPaused } from './paused.ts'
 import type { ResolvedTask } from './resolved-task.ts'
 import { type AttemptResult, runAttempt } from './run-attempt.ts'
 
@@ -40,7 +41,11 @@ export async function runAttempts(
       const ended = signal.aborted || isFatal(error)
       const failures = attempt - firstAttempt + 1
       const retryInMs = ended || failures > retries ? null : backoff(task.backoffMs, failures)
-      await journal.fail(attempt, error, signal.aborted ? 'interrupted' : 'failed')
+      await journal.fail(
+        attempt,
+        error,
+        signal.aborted || isPaused(error) ? 'interrupted' : 'failed',
+      )
       emit({ runId, nodeId, iteration, attempt, type: 'attempt-error', error, retryInMs })
       if (signal.aborted) throw signal.reason
       if (ended) throw error

@@ -1,0 +1,69 @@
+import { createMemoryLog } from '@smithers/log-memory'
+import { defineTool, pendingApprovals, resolveToolApproval } from '@smithers/tool-core'
+import { createSmithers, runWorkflow } from '@smithers/workflow'
+import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
+import { describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { scriptedAgent } from '../fixtures/scripted-agent.ts'
+
+describe('runWorkflow', () => {
+  test('pauses for an approval, lets parallel tasks finish, and goes on when it is resumed', async () => {
+    const log = createMemoryLog()
+    const store = createSqliteRunStore({ path: ':memory:' })
+    const effects: string[] = []
+    const send = defineTool({
+      name: 'send',
+      schema: z.object({ to: z.string() }),
+      sideEffect: true,
+      needsApproval: true,
+      acceptsContext: true,
+      execute: ({ to }) => {
+        effects.push(`send ${to}`)
+        return 'sent'
+      },
+    })
+    const text = z.object({ text: z.string() })
+    const { Workflow, Task, Parallel, smithers, outputs } = createSmithers({
+      mail: text,
+      notes: text,
+    })
+    const workflow = smithers(() => {
+      const { agent } = scriptedAgent({ send }, [
+        { tool: 'send', input: { to: 'mia' } },
+        '{"text":"mailed"}',
+      ])
+      return (
+        <Workflow name="letters">
+          <Parallel>
+            <Task id="mail" output={outputs.mail} agent={agent}>
+              Send it.
+            </Task>
+            <Task id="notes" output={outputs.notes}>
+              {async () => {
+                // Ends after its neighbour has paused.
+                await vi.waitFor(async () =>
+                  expect(await pendingApprovals({ log })).toHaveLength(1),
+                )
+                effects.push('notes')
+                return { text: 'noted' }
+              }}
+            </Task>
+          </Parallel>
+        </Workflow>
+      )
+    })
+    await expect(runWorkflow(workflow, { runId: 'r', log, store })).rejects.toMatchObject({
+      code: 'TOOL_APPROVAL_REQUIRED',
+      details: { runId: 'r' },
+    })
+    expect(effects).toEqual(['notes'])
+    expect((await store.runs({ runId: 'r' }))[0]?.status).toBe('stopped')
+
+    const [approval] = await pendingApprovals({ log, runId: 'r' })
+    await resolveToolApproval({ log, id: approval?.id ?? '', approved: true })
+    await runWorkflow(workflow, { runId: 'r', log, store })
+    expect(effects).toEqual(['notes', 'send mia'])
+    expect((await store.runs({ runId: 'r' }))[0]?.status).toBe('finished')
+    await store.close()
+  })
+})
