@@ -24,7 +24,8 @@ export type WorkflowEvent =
   | {
       readonly type: 'run-start'
       readonly runId: string
-      readonly workflow: string
+      /** The workflow's name; null before it has ever been rendered. */
+      readonly workflow: string | null
       /** The run has been begun before. */
       readonly resumed: boolean
       /** Tasks that had finished before. */

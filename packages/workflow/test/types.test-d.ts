@@ -1,7 +1,14 @@
 import { ToolLoopAgent } from 'ai'
 import { expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { createSmithers, runTask, runWorkflow, Task, type TaskAgent } from '@smithers/workflow'
+import {
+  createSmithers,
+  runTask,
+  runWorkflow,
+  Task,
+  type TaskAgent,
+  type WorkflowElement,
+} from '@smithers/workflow'
 
 const {
   smithers,
@@ -29,7 +36,7 @@ test('the input and the outputs have the types of their schemas', async () => {
 })
 
 test('a task takes only declared outputs', () => {
-  Typed({ id: 'a', output: 'review', children: () => {} })
+  expectTypeOf(Typed({ id: 'a', output: 'review', children: () => {} })).toExtend<WorkflowElement>()
   Typed({ id: 'a', output: outputs.review, children: () => {} })
   // @ts-expect-error -- not declared.
   Typed({ id: 'a', output: 'nope', children: () => {} })

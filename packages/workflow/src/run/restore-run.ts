@@ -1,3 +1,4 @@
+import type { ToolCallLog, ToolCallRow } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
 import type { LoopProgress } from '../schedule/build-plan.ts'
 import { progressKey } from '../schedule/plan-node.ts'
@@ -57,6 +58,22 @@ export async function restoreRun(
     finishTask(progress, { nodeId, iteration, id: taskId, name: outputName, value, attempt })
   }
   return progress
+}
+
+/** Counts the attempts that a log knows of, so that the next one is warned of what they did. */
+export async function addAttemptsOfLog(
+  progress: RunProgress,
+  log: ToolCallLog,
+  runId: string,
+): Promise<void> {
+  let page = await log.list({ runId })
+  while (page.length > 0) {
+    for (const { nodeId, iteration, attempt } of page) {
+      const key = progressKey(nodeId, iteration)
+      progress.attempts.set(key, Math.max(attempt, progress.attempts.get(key) ?? 0))
+    }
+    page = await log.list({ runId, after: page.at(-1) as ToolCallRow })
+  }
 }
 
 /** Adds a finished task; true when the tree has read its output and must be rendered again. */

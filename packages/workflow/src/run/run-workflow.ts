@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { createToolContext, isSmithersError, SmithersError } from '@smithers/tool-core'
+import { isSmithersError, SmithersError } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { isWorkflow, type WorkflowDefinition } from '../create-smithers.ts'
 import { toleratingListener } from '../events.ts'
-import { plainJson } from '../plain-json.ts'
 import { createMemoryRunStore } from '../store/memory-run-store.ts'
-import type { RunRow } from '../store/run-store.ts'
+import { checkedContext } from '../task/checked-context.ts'
 import { isPaused } from '../task/paused.ts'
-import { checkValue } from '../task/structured-output.ts'
 import { HeldRun } from './held-run.ts'
-import { restoreRun, type RunProgress } from './restore-run.ts'
+import { addAttemptsOfLog, restoreRun, type RunProgress } from './restore-run.ts'
+import { assertSameInput, givenInput, parseInput } from './run-input.ts'
 import {
   mergeOptions,
   type RecordedOptions,
@@ -45,7 +44,7 @@ export async function runWorkflow<Input, Outputs extends object>(
   })
   const toolOptions = { ...options, ...merged, log, timeoutMs: merged.toolTimeoutMs }
   // Checked before anything is recorded; a wrong option is the caller's and not the run's.
-  const { rootDir } = createToolContext({ ...toolOptions, runId })
+  const { rootDir } = checkedContext({ ...toolOptions, runId })
   assertSameInput(options.input, known)
   if (known?.status === 'finished') {
     const progress = await restoreRun(store, runId, workflow.outputs)
@@ -53,8 +52,8 @@ export async function runWorkflow<Input, Outputs extends object>(
   }
 
   const ending = new AbortController()
-  const input = acceptInput(options.input, known)
-  const { held, created } = await HeldRun.claim(
+  const input = givenInput(options.input)
+  const { held, created, run } = await HeldRun.claim(
     store,
     {
       runId,
@@ -68,15 +67,17 @@ export async function runWorkflow<Input, Outputs extends object>(
   options.signal?.addEventListener('abort', stop, { once: true })
   if (options.signal?.aborted === true) stop()
   try {
-    if (input.error !== null) throw input.error
-    const parsed = await parseInput(workflow, input.value)
+    if (input.error !== null && run.inputJson === null) throw input.error
+    const parsed = await parseInput(workflow, JSON.parse(run.inputJson ?? '{}'))
     // What the process before left running has an unknown outcome from here on.
     if (!created) await log.recover({ runId, nowMs: Date.now() })
     const progress = await restoreRun(store, runId, workflow.outputs)
+    // A log may know more of a run than a store that was lost, or that nobody gave.
+    if (created && options.runId !== undefined) await addAttemptsOfLog(progress, log, runId)
     emit({
       type: 'run-start',
       runId,
-      workflow: known?.workflow ?? '',
+      workflow: run.workflow,
       resumed: !created,
       finishedTasks: progress.finished.size,
     })
@@ -96,63 +97,13 @@ export async function runWorkflow<Input, Outputs extends object>(
   } catch (error) {
     const failure = resumable(error, runId)
     const stops = failure.code === 'WORKFLOW_STOPPED' || isPaused(failure)
-    await held.release(stops ? 'stopped' : 'failed', failure)
+    // A store that fails now hides no failure; the lease ends by itself.
+    await held.release(stops ? 'stopped' : 'failed', failure).catch(() => {})
     emit({ type: 'run-error', runId, error: failure })
     throw failure
   } finally {
     options.signal?.removeEventListener('abort', stop)
   }
-}
-
-interface AcceptedInput {
-  readonly value: unknown
-  /** Null when it cannot be recorded. */
-  readonly json: string | null
-  readonly error: SmithersError | null
-}
-
-/** The input of a new run as given, of a known one as recorded. */
-function acceptInput(given: unknown, known: RunRow | undefined): AcceptedInput {
-  if (known !== undefined && known.inputJson !== null) {
-    return { value: JSON.parse(known.inputJson), json: known.inputJson, error: null }
-  }
-  try {
-    const json = plainJson(given ?? {}, 'The input', 'INVALID_INPUT')
-    return { value: JSON.parse(json), json, error: null }
-  } catch (error) {
-    return { value: undefined, json: null, error: error as SmithersError }
-  }
-}
-
-function assertSameInput(given: unknown, known: RunRow | undefined): void {
-  if (given === undefined || known === undefined || known.inputJson === null) return
-  const json = plainJson(given, 'The input', 'INVALID_INPUT')
-  if (sortedJson(json) === sortedJson(known.inputJson)) return
-  throw new SmithersError(
-    'INVALID_INPUT',
-    `Run "${known.runId}" was begun with another input. Leave input out to resume it, or choose another runId.`,
-    { details: { runId: known.runId }, effect: 'none' },
-  )
-}
-
-/** The text that equal values share, whatever the order of their keys. */
-function sortedJson(json: string): string {
-  return JSON.stringify(JSON.parse(json), (_key, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  )
-}
-
-async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {
-  if (workflow.inputSchema === null) return input
-  const verdict = await checkValue(workflow.inputSchema, input)
-  if (verdict.ok) return verdict.value
-  throw new SmithersError(
-    'INVALID_INPUT',
-    `The input does not match the workflow's schema: ${verdict.problem}.`,
-    { details: { problem: verdict.problem }, effect: 'none' },
-  )
 }
 
 function resultOf<Outputs extends object>(
@@ -182,6 +133,6 @@ function resumable(error: unknown, runId: string): SmithersError {
   const sentence = /[.!?]$/.test(message) ? message : `${message}.`
   return new SmithersError(code, `${sentence} Resume with runId "${runId}".`, {
     details,
-    cause: error,
+    cause: isSmithersError(error) && error.cause !== undefined ? error.cause : error,
   })
 }

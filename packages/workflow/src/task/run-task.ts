@@ -1,12 +1,8 @@
-import {
-  createToolContext,
-  SmithersError,
-  type ToolCallLog,
-  type ToolRunOptions,
-} from '@smithers/tool-core'
+import { SmithersError, type ToolCallLog, type ToolRunOptions } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
 import { type TaskEvent, toleratingListener } from '../events.ts'
 import type { AgentMessage, TaskAgent } from './agent.ts'
+import { checkedContext } from './checked-context.ts'
 import { runAttempts } from './run-attempts.ts'
 
 /** Options that reach every tool in every attempt and every turn. */
@@ -85,8 +81,7 @@ export async function runTask<Output = string>(
     throw new SmithersError('INVALID_INPUT', 'runTask needs a prompt or messages.')
   }
   const toolOptions = { ...options, timeoutMs: toolTimeoutMs }
-  // Checked before the first attempt: no retry can mend an option.
-  const context = createToolContext(toolOptions)
+  const context = checkedContext(toolOptions)
   const { runId, nodeId, iteration, log } = context
   const attempt =
     options.attempt ??
@@ -100,7 +95,7 @@ export async function runTask<Output = string>(
       schema: output ?? null,
       retries: wholeNumber('retries', options.retries ?? 0),
       backoffMs: wholeNumber('backoffMs', options.backoffMs ?? 1000),
-      timeoutMs: options.timeoutMs ?? null,
+      timeoutMs: duration(options.timeoutMs),
       signal: signal ?? new AbortController().signal,
       toolOptions: { ...toolOptions, log },
       work: {
@@ -133,6 +128,17 @@ async function nextAttempt(
 ): Promise<number> {
   const [last] = await log.list({ runId, nodeId, iteration, order: 'descending', limit: 1 })
   return (last?.attempt ?? 0) + 1
+}
+
+function duration(timeoutMs: number | undefined): number | null {
+  if (timeoutMs === undefined) return null
+  // Longer delays overflow the timer, which then fires at once.
+  if (timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1) return timeoutMs
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `timeoutMs must be a positive number of at most 2147483647 milliseconds, got ${timeoutMs}.`,
+    { details: { option: 'timeoutMs', value: String(timeoutMs) } },
+  )
 }
 
 function wholeNumber(name: string, value: number): number {

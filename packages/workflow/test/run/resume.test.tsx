@@ -437,6 +437,39 @@ describe('runWorkflow', () => {
     expect(third.outputs.note).toEqual({ text: 'old' })
   })
 
+  test('warns of what a log knows when the store that knew the run is gone', async () => {
+    const log = createMemoryLog()
+    const send = defineTool({
+      name: 'send',
+      schema: z.object({}),
+      sideEffect: true,
+      idempotent: false,
+      acceptsContext: true,
+      execute: async () => 'sent',
+    })
+    const { agent, prompts } = scriptedAgent({ send }, [
+      { tool: 'send', input: {} },
+      () => Promise.reject(new Error('the connection was lost')),
+      'I was warned.',
+    ])
+    const workflow = smithers(() => (
+      <Workflow name="send">
+        <Task id="send" agent={agent}>
+          Send it.
+        </Task>
+      </Workflow>
+    ))
+    store = createMemoryRunStore()
+    const options = { runId: 'run-1', log, input: { file: '' } }
+    await expect(runWorkflow(workflow, options)).rejects.toMatchObject({
+      code: 'TASK_FAILED',
+      cause: { message: 'the connection was lost' },
+    })
+    const { tasks } = await runWorkflow(workflow, options)
+    expect(tasks).toMatchObject([{ attempt: 2, output: 'I was warned.' }])
+    expect(prompts[2]).toMatch(/^\[smithers:tool-resume-warning\]/)
+  })
+
   test('works in the folder of the file that defines the workflow', async () => {
     store = createMemoryRunStore()
     const workflow = smithers(() => (

@@ -246,7 +246,8 @@ describe('runTask', () => {
 
   test.each([
     [{ maxOutputBytes: 0 }, 'maxOutputBytes'],
-    [{ toolTimeoutMs: 3_600_001 }, 'timeoutMs'],
+    [{ toolTimeoutMs: 3_600_001 }, 'toolTimeoutMs must be a positive number'],
+    [{ timeoutMs: 2 ** 31 }, 'timeoutMs must be a positive number of at most 2147483647'],
     [{ retries: -1 }, 'retries'],
     [{ prompt: undefined }, 'prompt'],
   ])('refuses %j before it asks the agent', async (options, named) => {

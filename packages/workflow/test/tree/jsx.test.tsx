@@ -52,8 +52,8 @@ describe('the JSX runtime', () => {
   })
 
   test('is what compiled code calls, in development too', async () => {
-    const step = jsx(Step as never, { id: 'a' })
-    const list = jsxs(Fragment as never, { children: [step, jsxDEV(Step as never, { id: 'b' })] })
+    const step = jsx(Step, { id: 'a' })
+    const list = jsxs(Fragment, { children: [step, jsxDEV(Step, { id: 'b' })] })
     expect(await tasksOf(list)).toEqual(['a', 'b'])
   })
 
