@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { dirname, extname, resolve } from 'node:path'
+import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { WorkflowDefinition } from '@smithers/workflow'
 import { badInput } from '../command-failure.ts'
@@ -11,8 +11,6 @@ export interface LoadedWorkflow {
   readonly workflow: WorkflowDefinition
   /** Absolute. */
   readonly path: string
-  /** Where its tools work unless somebody says otherwise. */
-  readonly directory: string
 }
 
 const extensions = ['.tsx', '.jsx', '.ts', '.mts', '.js', '.mjs']
@@ -43,7 +41,7 @@ export async function loadWorkflow(file: string): Promise<LoadedWorkflow> {
   if (workflow !== exported['default'] && workflows.length > 1) {
     throw badInput(`${file} exports ${workflows.length} workflows. Make one of them the default.`)
   }
-  return { workflow, path, directory: dirname(path) }
+  return { workflow, path }
 }
 
 /** Another copy of the package may have made it, so its shape is asked and not its class. */

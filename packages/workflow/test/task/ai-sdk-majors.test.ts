@@ -1,0 +1,98 @@
+import { ToolLoopAgent } from 'ai'
+import { Experimental_Agent as Agent5 } from 'ai-v5'
+import { MockLanguageModelV2 } from 'ai-v5/test'
+import { ToolLoopAgent as Agent6 } from 'ai-v6'
+import { MockLanguageModelV3 } from 'ai-v6/test'
+import { MockLanguageModelV4 } from 'ai/test'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineTool, type ToolContext } from '@smithers/tool-core'
+import { runTask, type TaskAgent } from '@smithers/workflow'
+
+const flatTokens = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
+const tokens = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+}
+
+/** What the model of every major does: look, answer wrongly, look again, answer well. */
+const turns = ['look', 'no JSON', 'look', '{"done":true}'] as const
+
+/** One turn after the other, in the shape that the majors share. */
+function contents() {
+  let turn = 0
+  return () => {
+    const said = turns[turn]
+    turn += 1
+    return said === 'look'
+      ? ({
+          content: [
+            { type: 'tool-call', toolCallId: `call-${turn}`, toolName: 'look', input: '{}' },
+          ],
+          reason: 'tool-calls',
+        } as const)
+      : ({ content: [{ type: 'text', text: said ?? '' }], reason: 'stop' } as const)
+  }
+}
+
+function agents(look: ReturnType<typeof lookTool>): Record<string, TaskAgent> {
+  const [next5, next6, next7] = [contents(), contents(), contents()]
+  const model5 = new MockLanguageModelV2({
+    doGenerate: async () => {
+      const { content, reason } = next5()
+      return { content: [...content], finishReason: reason, usage: flatTokens, warnings: [] }
+    },
+  })
+  const model6 = new MockLanguageModelV3({
+    doGenerate: async () => {
+      const { content, reason } = next6()
+      const finishReason = { unified: reason, raw: undefined }
+      return { content: [...content], finishReason, usage: tokens, warnings: [] }
+    },
+  })
+  const model7 = new MockLanguageModelV4({
+    doGenerate: async () => {
+      const { content, reason } = next7()
+      const finishReason = { unified: reason, raw: undefined }
+      return { content: [...content], finishReason, usage: tokens, warnings: [] }
+    },
+  })
+  return {
+    5: new Agent5({ model: model5, tools: { look }, stopWhen: ({ steps }) => steps.length === 3 }),
+    6: new Agent6({ model: model6, tools: { look } }),
+    7: new ToolLoopAgent({ model: model7, tools: { look } }),
+  }
+}
+
+function lookTool(seen: ToolContext[]) {
+  return defineTool({
+    name: 'look',
+    schema: z.object({}),
+    execute: async (_args, ctx) => {
+      seen.push(ctx)
+      return 'looked'
+    },
+  })
+}
+
+describe('runTask', () => {
+  test.each(['5', '6', '7'])(
+    'drives an agent of the AI SDK %s, repair turns too',
+    async (major) => {
+      const seen: ToolContext[] = []
+      const agent = agents(lookTool(seen))[major] as TaskAgent
+      const result = await runTask({
+        agent,
+        prompt: 'Look.',
+        output: z.object({ done: z.boolean() }),
+        nodeId: 'look',
+        maxOutputBytes: 777,
+      })
+      expect(result).toMatchObject({ output: { done: true }, repairs: 1 })
+      expect(seen).toMatchObject([
+        { nodeId: 'look', seq: 1, maxOutputBytes: 777, toolCallId: 'call-1' },
+        { nodeId: 'look', seq: 2, maxOutputBytes: 777, toolCallId: 'call-3' },
+      ])
+    },
+  )
+})
