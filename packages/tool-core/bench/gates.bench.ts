@@ -1,7 +1,8 @@
 /**
  * What the gates of a tool cost a call: `pnpm bench gates`. "idle" means that every gate is there and none has anything
  * to do: no approval is needed, the limit is far, the cache never hits, nothing has failed. Rounds alternate between the
- * tools, so that a busy machine slows all alike; the figures are medians of the rounds.
+ * tools, so that a busy machine slows all alike; the figures are the rounds' lower quartiles, in
+ * processor time of the thread, so that what else runs on the machine counts little.
  */
 import { createToolRun, defineTool, type GateOptions } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
@@ -32,26 +33,33 @@ async function round(gates: GateOptions<{ n: number }>): Promise<number> {
   const tool = defineTool({ name: 'bench', schema, ...gates, execute: ({ n: given }) => given })
   const run = createToolRun({ runId: `bench_${n}`, log: createMemoryLog({ maxRows: 100 }) })
   const { bench } = run.tools({ bench: tool })
-  const startedAt = performance.now()
+  const before = process.threadCpuUsage()
   for (let call = 0; call < callsPerRound; call += 1) {
     n += 1
     await bench.execute({ n }, { toolCallId: `call_${n}`, messages: [] })
   }
-  return ((performance.now() - startedAt) * 1000) / callsPerRound
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / callsPerRound
 }
 
 const figures = new Map(variants.map(([name]) => [name, [] as number[]]))
 for (let index = 0; index < rounds; index += 1) {
-  for (const [name, gates] of variants) {
+  // Each variant comes first in turn.
+  const order = [
+    ...variants.slice(index % variants.length),
+    ...variants.slice(0, index % variants.length),
+  ]
+  for (const [name, gates] of order) {
     const microseconds = await round(gates)
     // The first rounds warm up.
     if (index >= 5) figures.get(name)?.push(microseconds)
   }
 }
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-const base = median(figures.get('no gates') ?? [])
+// The lower quartile: what else runs on the machine only ever adds.
+const typical = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)] ?? 0
+const base = typical(figures.get('no gates') ?? [])
 console.log(
   'gate'.padEnd(24),
   'µs a call'.padStart(10),
@@ -59,7 +67,7 @@ console.log(
   'ratio'.padStart(7),
 )
 for (const [name, values] of figures) {
-  const cost = median(values)
+  const cost = typical(values)
   const columns = [
     cost.toFixed(1).padStart(10),
     (cost - base).toFixed(1).padStart(10),

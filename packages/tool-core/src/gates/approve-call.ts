@@ -49,24 +49,25 @@ export interface ApprovedCall {
 export function approveCall(
   call: ApprovableCall,
   settings: ApprovalSettings,
-): MaybePromise<ApprovedCall> {
+): MaybePromise<ApprovedCall | undefined> {
   const { needed } = settings
-  const answer = needed === true ? true : isNeeded(needed, call)
-  return chain(answer, (yes) =>
-    yes ? approve(call, settings) : { args: call.args, giveBack: undefined, forget: undefined },
-  )
+  const answer = needed === true ? true : isNeeded(needed, settings.readsContext, call)
+  return chain(answer, (yes) => (yes ? approve(call, settings) : undefined))
 }
 
 function isNeeded(
   needed: Exclude<ApprovalSettings['needed'], true>,
+  readsContext: boolean,
   { args, context }: ApprovableCall,
 ): MaybePromise<boolean> {
   // A rule that cannot decide has allowed nothing.
   return rescue(
-    () => chain(needed(args, context()), (answer) => answer),
+    () => needed(args, readsContext ? context() : noContext),
     () => true,
   )
 }
+
+const noContext = Object.freeze({}) as ToolContext
 
 async function approve(call: ApprovableCall, settings: ApprovalSettings): Promise<ApprovedCall> {
   const store = approvalsOf(call.task.log)

@@ -94,6 +94,8 @@ export interface BreakerSettings {
 /** What concerns approval, complete. */
 export interface ApprovalSettings {
   readonly needed: true | ((args: unknown, ctx: ToolContext) => MaybePromise<boolean>)
+  /** `needed` looks at the context, which is not made for one that does not. */
+  readonly readsContext: boolean
   readonly prompt: string | ((args: unknown) => string) | undefined
   readonly defaults: ((args: unknown) => unknown) | undefined
   readonly ttlMs: number | undefined

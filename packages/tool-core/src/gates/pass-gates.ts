@@ -88,6 +88,7 @@ function approve(
   const { approval } = call.gates
   if (approval === undefined) return call
   return chain(approveCall(call, approval), (approved) => {
+    if (approved === undefined) return call
     pass.holdApproval(approved)
     return approved
   })

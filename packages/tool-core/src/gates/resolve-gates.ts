@@ -1,3 +1,4 @@
+import { takesContext } from '../call/definition-warning.ts'
 import { SmithersError } from '../smithers-error.ts'
 import type {
   ApprovalSettings,
@@ -63,6 +64,7 @@ function approvalOf(options: GateOptions<unknown>, invalid: Invalid): ApprovalSe
   if (needsApproval === false) return undefined
   return Object.freeze({
     needed: needsApproval,
+    readsContext: needsApproval !== true && takesContext({ execute: needsApproval }),
     prompt: approvalPrompt,
     defaults: defaultsOf(approvalDefaults),
     ttlMs: approvalTtlMs,

@@ -29,7 +29,7 @@ export interface Flight {
  */
 export class ResultCache {
   readonly #kept = new Map<string, Kept>()
-  readonly #flights = new Map<string, Promise<Kept | undefined>>()
+  readonly #flights = new Map<string, Waiting>()
 
   /** True when a visit would not lead to an execution. */
   has(key: string): boolean {
@@ -41,34 +41,35 @@ export class ResultCache {
     if (kept !== undefined) return { kind: 'hit', result: copyOf(kept) }
     const running = this.#flights.get(key)
     if (running !== undefined) {
-      const result = running.then((made) => (made === undefined ? undefined : copyOf(made)))
+      const { promise } = (running.room ??= waitingRoom())
+      const result = promise.then((made) => (made === undefined ? undefined : copyOf(made)))
       return { kind: 'wait', result }
     }
     return { kind: 'lead', flight: this.#take(key, callToken, ttlMs) }
   }
 
   #take(key: string, callToken: string, ttlMs: number): Flight {
-    const { promise, resolve, reject } = Promise.withResolvers<Kept | undefined>()
-    // Nobody may be waiting.
-    promise.catch(ignore)
-    this.#flights.set(key, promise)
-    const land = (): void => void this.#flights.delete(key)
+    const waiting: Waiting = { room: undefined }
+    this.#flights.set(key, waiting)
     return {
       succeed: (output) => {
-        land()
+        this.#flights.delete(key)
         const copied = copyPlain(output)
-        if (copied === undefined) return resolve(undefined)
-        const kept = { output: copied.value, callToken, expiresAtMs: performance.now() + ttlMs }
-        this.#keep(key, kept)
-        resolve(kept)
+        const kept = copied && {
+          output: copied.value,
+          callToken,
+          expiresAtMs: ttlMs === Infinity ? Infinity : performance.now() + ttlMs,
+        }
+        if (kept !== undefined) this.#keep(key, kept)
+        waiting.room?.resolve(kept)
       },
       fail: (error) => {
-        land()
-        reject(error)
+        this.#flights.delete(key)
+        waiting.room?.reject(error)
       },
       abandon: () => {
-        land()
-        resolve(undefined)
+        this.#flights.delete(key)
+        waiting.room?.resolve(undefined)
       },
     }
   }
@@ -82,10 +83,20 @@ export class ResultCache {
 
   #fresh(key: string): Kept | undefined {
     const kept = this.#kept.get(key)
-    if (kept === undefined || performance.now() < kept.expiresAtMs) return kept
+    if (kept === undefined || kept.expiresAtMs === Infinity) return kept
+    if (performance.now() < kept.expiresAtMs) return kept
     this.#kept.delete(key)
     return undefined
   }
+}
+
+/** Who waits for a running call; most often nobody, which costs no promise. */
+interface Waiting {
+  room: PromiseWithResolvers<Kept | undefined> | undefined
+}
+
+function waitingRoom(): PromiseWithResolvers<Kept | undefined> {
+  return Promise.withResolvers()
 }
 
 interface Kept extends CachedResult {
@@ -96,11 +107,12 @@ interface Kept extends CachedResult {
 const mostKept = 1000
 
 function copyOf({ output, callToken }: Kept): CachedResult {
-  return { output: structuredClone(output), callToken }
+  return { output: isPrimitive(output) ? output : structuredClone(output), callToken }
 }
 
 /** A copy of plain data; undefined for what would lose its nature by being copied. */
 function copyPlain(value: unknown): { readonly value: unknown } | undefined {
+  if (isPrimitive(value)) return { value }
   try {
     return isPlain(value, 0) ? { value: structuredClone(value) } : undefined
   } catch {
@@ -108,8 +120,12 @@ function copyPlain(value: unknown): { readonly value: unknown } | undefined {
   }
 }
 
+function isPrimitive(value: unknown): boolean {
+  return (typeof value !== 'object' || value === null) && typeof value !== 'function'
+}
+
 function isPlain(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value !== 'function'
+  if (typeof value !== 'object' || value === null) return isPrimitive(value)
   if (depth > deepest) return false
   if (value instanceof Date || ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
     return true
@@ -121,5 +137,3 @@ function isPlain(value: unknown, depth: number): boolean {
 }
 
 const deepest = 100
-
-function ignore(): void {}
