@@ -1,46 +1,32 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createMemoryLog } from '@smithers/log-memory'
-import { createSqliteLog } from '@smithers/log-sqlite'
 import { defineTool, getToolContext, type TaskContext } from '@smithers/tool-core'
 import {
   createMemoryRunStore,
   createSmithers,
   type RunStore,
   runWorkflow,
-  type WorkflowEvent,
 } from '@smithers/workflow'
-import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
 import { scriptedAgent } from '../fixtures/scripted-agent.ts'
+import { openStore, storeKinds, type TemporaryStore } from '../fixtures/stores.ts'
 
-const { Workflow, Task, Loop, Parallel, smithers, outputs } = createSmithers({
+const { Workflow, Task, Loop, smithers, outputs } = createSmithers({
   input: z.object({ file: z.string() }),
   note: z.object({ text: z.string(), at: z.iso.datetime().optional() }),
   day: z.object({ on: z.iso.date().transform((day) => new Date(day)) }),
 })
 
-let directory: string
+let opened: TemporaryStore
 let store: RunStore
 
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'smithers-resume-'))
-})
-
-afterEach(async () => {
-  await store?.close()
-  rmSync(directory, { recursive: true })
-})
-
-describe.each(['memory', 'sqlite'])('runWorkflow with a run in %s', (kind) => {
+describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
   beforeEach(() => {
-    store =
-      kind === 'memory'
-        ? createMemoryRunStore()
-        : createSqliteRunStore({ path: join(directory, 'run.db') })
+    opened = openStore(kind)
+    store = opened.store
   })
+
+  afterEach(() => opened.close())
 
   test('runs only what had not finished, with the outputs that had', async () => {
     const ran: string[] = []
@@ -170,7 +156,7 @@ describe.each(['memory', 'sqlite'])('runWorkflow with a run in %s', (kind) => {
         </Task>
       </Workflow>
     ))
-    const options = { rootDir: directory, allowNetwork: true, maxOutputBytes: 77 }
+    const options = { rootDir: opened.directory, allowNetwork: true, maxOutputBytes: 77 }
     const first = runWorkflow(workflow, {
       ...options,
       toolTimeoutMs: 99,
@@ -202,208 +188,11 @@ describe.each(['memory', 'sqlite'])('runWorkflow with a run in %s', (kind) => {
     await expect(other).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     expect(await store.runs()).toEqual(before)
   })
-
-  test('refuses a run that is being worked on, and lets it finish', async () => {
-    let release = (): void => {}
-    const waiting = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    const started: string[] = []
-    const workflow = smithers(() => (
-      <Workflow name="busy">
-        <Task id="wait">
-          {async () => {
-            started.push('wait')
-            await waiting
-          }}
-        </Task>
-      </Workflow>
-    ))
-    const options = { runId: 'run-1', store, input: { file: '' } }
-    const first = runWorkflow(workflow, options)
-    await expect(runWorkflow(workflow, options)).rejects.toMatchObject({
-      code: 'WORKFLOW_RUN_BUSY',
-      message: expect.stringContaining('Run "run-1" is being worked on by another process'),
-    })
-    release()
-    await first
-    expect(started).toEqual(['wait'])
-  })
-
-  test('stops working on a run that another process has taken', async () => {
-    let release = (): void => {}
-    const waiting = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    const workflow = smithers(() => (
-      <Workflow name="stolen">
-        <Parallel>
-          <Task id="slow">{() => waiting}</Task>
-          <Task id="signalled">
-            {({ signal }) =>
-              new Promise((_resolve, reject) => {
-                signal.addEventListener('abort', () => reject(signal.reason))
-              })
-            }
-          </Task>
-        </Parallel>
-        <Task id="after">{() => 'never'}</Task>
-      </Workflow>
-    ))
-    const first = runWorkflow(workflow, { runId: 'run-1', store, input: { file: '' } })
-    const failure = first.catch((error: unknown) => error)
-    await untilAttempts(2)
-    // Another process believes that this one is dead: its lease has ended.
-    const taken = await store.claim({
-      runId: 'run-1',
-      inputJson: null,
-      optionsJson: '{}',
-      ownerId: 'elsewhere:1:1',
-      leaseToken: 'theirs',
-      leaseExpiresAtMs: Date.now() + 600_000,
-      nowMs: Date.now() + 120_000,
-    })
-    expect(taken.ok).toBe(true)
-    release()
-    expect(await failure).toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
-    expect(await store.tasks('run-1')).toMatchObject([
-      { nodeId: 'slow', status: 'interrupted' },
-      { nodeId: 'signalled', status: 'interrupted' },
-    ])
-    expect(await store.runs()).toMatchObject([{ status: 'running', ownerId: 'elsewhere:1:1' }])
-  })
-
-  test('notices by the renewal of its lease that it has lost the run', async () => {
-    const workflow = smithers(() => (
-      <Workflow name="renewal">
-        <Task id="wait">
-          {({ signal }) =>
-            new Promise((_resolve, reject) => {
-              signal.addEventListener('abort', () => reject(signal.reason))
-            })
-          }
-        </Task>
-      </Workflow>
-    ))
-    const options = { runId: 'run-1', store, input: { file: '' }, leaseMs: 30 }
-    const keepAlive = setInterval(() => {}, 1000)
-    const run = runWorkflow(workflow, options)
-    const failure = run.catch((error: unknown) => error)
-    await untilAttempts(1)
-    await store.claim({
-      runId: 'run-1',
-      inputJson: null,
-      optionsJson: '{}',
-      ownerId: 'elsewhere:1:1',
-      leaseToken: 'theirs',
-      leaseExpiresAtMs: Date.now() + 600_000,
-      nowMs: Date.now() + 120_000,
-    })
-    expect(await failure).toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
-    clearInterval(keepAlive)
-  })
-
-  test('stops cleanly on its signal and goes on later, with the warning', async () => {
-    const log =
-      kind === 'memory' ? createMemoryLog() : createSqliteLog({ path: join(directory, 'run.db') })
-    const controller = new AbortController()
-    let hang = true
-    const sent: string[] = []
-    const send = defineTool({
-      name: 'send',
-      schema: z.object({}),
-      sideEffect: true,
-      idempotent: false,
-      execute: async (_args, ctx) => {
-        sent.push(ctx.idempotencyKey)
-        if (!hang) return 'sent'
-        controller.abort(new Error('Stopped by SIGINT.'))
-        return new Promise(() => {})
-      },
-    })
-    const { agent, prompts } = scriptedAgent({ send }, [
-      { tool: 'send', input: {} },
-      'I was warned.',
-    ])
-    const workflow = smithers(() => (
-      <Workflow name="send">
-        <Task id="send" agent={agent}>
-          Send it.
-        </Task>
-      </Workflow>
-    ))
-    const options = { runId: 'run-1', store, log, input: { file: '' } }
-    const stopped = runWorkflow(workflow, { ...options, signal: controller.signal })
-    await expect(stopped).rejects.toMatchObject({
-      code: 'WORKFLOW_STOPPED',
-      message: 'Run "run-1" was stopped: Stopped by SIGINT. Resume with runId "run-1".',
-    })
-    expect(await store.runs()).toMatchObject([{ status: 'stopped', leaseToken: null }])
-    expect(await store.tasks('run-1')).toMatchObject([{ status: 'interrupted' }])
-    hang = false
-    const events: WorkflowEvent[] = []
-    const result = await runWorkflow(workflow, {
-      ...options,
-      onEvent: (event) => events.push(event),
-    })
-    expect(result.tasks).toEqual([
-      { id: 'send', iteration: 0, attempt: 2, output: 'I was warned.' },
-    ])
-    expect(prompts[1]).toMatch(/^\[smithers:tool-resume-warning\]/)
-    expect(prompts[1]).toContain(`key ${sent[0]}`)
-    expect(events[0]).toMatchObject({ type: 'run-start', resumed: true, workflow: 'send' })
-    expect(events).toContainEqual(expect.objectContaining({ type: 'attempt-start', warned: true }))
-    await log.close()
-  })
-
-  test('lets what runs beside a failed task finish, and starts nothing new', async () => {
-    const ran: string[] = []
-    let failed = (): void => {}
-    const failure = new Promise<void>((resolve) => {
-      failed = resolve
-    })
-    const workflow = smithers(() => (
-      <Workflow name="siblings">
-        <Parallel>
-          <Task id="fails">
-            {() => {
-              throw new Error('no')
-            }}
-          </Task>
-          <Task id="finishes">
-            {async () => {
-              await failure
-              ran.push('finishes')
-            }}
-          </Task>
-        </Parallel>
-        <Task id="never">{() => ran.push('never')}</Task>
-      </Workflow>
-    ))
-    const run = runWorkflow(workflow, {
-      runId: 'run-1',
-      store,
-      input: { file: '' },
-      onEvent: ({ type }) => type === 'task-error' && failed(),
-    })
-    await expect(run).rejects.toThrow('no')
-    expect(ran).toEqual(['finishes'])
-    expect(await store.tasks('run-1')).toMatchObject([
-      { nodeId: 'fails', status: 'failed' },
-      { nodeId: 'finishes', status: 'finished' },
-    ])
-  })
-
-  async function untilAttempts(count: number): Promise<void> {
-    while ((await store.attempts('run-1')).length < count) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
 })
 
 describe('runWorkflow', () => {
   test('says that a recorded output no longer matches a schema that has changed', async () => {
-    store = createMemoryRunStore()
+    const memory = createMemoryRunStore()
     let broken = true
     const workflowOf = (schema: z.ZodType) => {
       const { smithers: define } = createSmithers({ note: schema })
@@ -420,10 +209,16 @@ describe('runWorkflow', () => {
         </Workflow>
       ))
     }
-    const first = runWorkflow(workflowOf(z.object({ text: z.string() })), { runId: 'r', store })
+    const first = runWorkflow(workflowOf(z.object({ text: z.string() })), {
+      runId: 'r',
+      store: memory,
+    })
     await expect(first).rejects.toThrow('no')
     broken = false
-    const second = runWorkflow(workflowOf(z.object({ words: z.string() })), { runId: 'r', store })
+    const second = runWorkflow(workflowOf(z.object({ words: z.string() })), {
+      runId: 'r',
+      store: memory,
+    })
     await expect(second).rejects.toMatchObject({
       code: 'WORKFLOW_INVALID',
       message: expect.stringContaining(
@@ -432,7 +227,7 @@ describe('runWorkflow', () => {
     })
     const third = await runWorkflow(workflowOf(z.object({ text: z.string() })), {
       runId: 'r',
-      store,
+      store: memory,
     })
     expect(third.outputs.note).toEqual({ text: 'old' })
   })
@@ -459,7 +254,6 @@ describe('runWorkflow', () => {
         </Task>
       </Workflow>
     ))
-    store = createMemoryRunStore()
     const options = { runId: 'run-1', log, input: { file: '' } }
     await expect(runWorkflow(workflow, options)).rejects.toMatchObject({
       code: 'TASK_FAILED',
@@ -471,7 +265,6 @@ describe('runWorkflow', () => {
   })
 
   test('works in the folder of the file that defines the workflow', async () => {
-    store = createMemoryRunStore()
     const workflow = smithers(() => (
       <Workflow name="folder">
         <Task id="look" output="note">
@@ -479,7 +272,7 @@ describe('runWorkflow', () => {
         </Task>
       </Workflow>
     ))
-    const { outputs: made } = await runWorkflow(workflow, { store, input: { file: '' } })
+    const { outputs: made } = await runWorkflow(workflow, { input: { file: '' } })
     expect(made.note?.text).toBe(import.meta.dirname)
   })
 })

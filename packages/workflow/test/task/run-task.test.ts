@@ -236,6 +236,24 @@ describe('runTask', () => {
     expect(seen).toMatchObject([{ nodeId: 'pay', attempt: 1 }])
   })
 
+  test('hands an agent tools that belong to the task wherever they are called from', async () => {
+    const seen: ToolContext[] = []
+    const charge = chargeTool(seen)
+    // A pool that was there before the task: what it calls is not called within the task.
+    const { promise: work, resolve: give } = Promise.withResolvers<() => Promise<unknown>>()
+    const pool = (async () => (await work)())()
+    const agent: TaskAgent = {
+      tools: { charge },
+      generate: async ({ tools }: { tools: { charge: typeof charge } }) => {
+        give(() => tools.charge.execute({ amount: 1 }, { toolCallId: 'call-1', messages: [] }))
+        await pool
+        return { text: 'paid', response: { messages: [] } }
+      },
+    }
+    await runTask({ agent, prompt: 'Pay.', runId: 'run-1', nodeId: 'pay', maxOutputBytes: 99 })
+    expect(seen).toMatchObject([{ runId: 'run-1', nodeId: 'pay', maxOutputBytes: 99 }])
+  })
+
   test('works with a listener that throws', async () => {
     const { agent } = scriptedAgent({}, ['done'])
     const onEvent = (): never => {

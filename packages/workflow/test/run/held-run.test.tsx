@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createSmithers, type RunStore, runWorkflow } from '@smithers/workflow'
+import { openStore, storeKinds, type TemporaryStore } from '../fixtures/stores.ts'
+
+const { Workflow, Task, Parallel, smithers } = createSmithers({})
+
+let opened: TemporaryStore
+let store: RunStore
+
+describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
+  beforeEach(() => {
+    opened = openStore(kind)
+    store = opened.store
+  })
+
+  afterEach(() => opened.close())
+
+  test('refuses a run that is being worked on, and lets it finish', async () => {
+    let release = (): void => {}
+    const waiting = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const started: string[] = []
+    const workflow = smithers(() => (
+      <Workflow name="busy">
+        <Task id="wait">
+          {async () => {
+            started.push('wait')
+            await waiting
+          }}
+        </Task>
+      </Workflow>
+    ))
+    const options = { runId: 'run-1', store, input: { file: '' } }
+    const first = runWorkflow(workflow, options)
+    await expect(runWorkflow(workflow, options)).rejects.toMatchObject({
+      code: 'WORKFLOW_RUN_BUSY',
+      message: expect.stringContaining('Run "run-1" is being worked on by another process'),
+    })
+    release()
+    await first
+    expect(started).toEqual(['wait'])
+  })
+
+  test('stops working on a run that another process has taken', async () => {
+    let release = (): void => {}
+    const waiting = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const workflow = smithers(() => (
+      <Workflow name="stolen">
+        <Parallel>
+          <Task id="slow">{() => waiting}</Task>
+          <Task id="signalled">
+            {({ signal }) =>
+              new Promise((_resolve, reject) => {
+                signal.addEventListener('abort', () => reject(signal.reason))
+              })
+            }
+          </Task>
+        </Parallel>
+        <Task id="after">{() => 'never'}</Task>
+      </Workflow>
+    ))
+    const first = runWorkflow(workflow, { runId: 'run-1', store, input: { file: '' } })
+    const failure = first.catch((error: unknown) => error)
+    await untilAttempts(2)
+    // Another process believes that this one is dead: its lease has ended.
+    const taken = await store.claim({
+      runId: 'run-1',
+      inputJson: null,
+      optionsJson: '{}',
+      ownerId: 'elsewhere:1:1',
+      leaseToken: 'theirs',
+      leaseExpiresAtMs: Date.now() + 600_000,
+      nowMs: Date.now() + 120_000,
+    })
+    expect(taken.ok).toBe(true)
+    release()
+    expect(await failure).toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
+    expect(await store.tasks('run-1')).toMatchObject([
+      { nodeId: 'slow', status: 'interrupted' },
+      { nodeId: 'signalled', status: 'interrupted' },
+    ])
+    expect(await store.runs()).toMatchObject([{ status: 'running', ownerId: 'elsewhere:1:1' }])
+  })
+
+  test('notices by the renewal of its lease that it has lost the run', async () => {
+    const workflow = smithers(() => (
+      <Workflow name="renewal">
+        <Task id="wait">
+          {({ signal }) =>
+            new Promise((_resolve, reject) => {
+              signal.addEventListener('abort', () => reject(signal.reason))
+            })
+          }
+        </Task>
+      </Workflow>
+    ))
+    const options = { runId: 'run-1', store, input: { file: '' }, leaseMs: 30 }
+    const keepAlive = setInterval(() => {}, 1000)
+    const run = runWorkflow(workflow, options)
+    const failure = run.catch((error: unknown) => error)
+    await untilAttempts(1)
+    await store.claim({
+      runId: 'run-1',
+      inputJson: null,
+      optionsJson: '{}',
+      ownerId: 'elsewhere:1:1',
+      leaseToken: 'theirs',
+      leaseExpiresAtMs: Date.now() + 600_000,
+      nowMs: Date.now() + 120_000,
+    })
+    expect(await failure).toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
+    clearInterval(keepAlive)
+  })
+
+  async function untilAttempts(count: number): Promise<void> {
+    while ((await store.attempts('run-1')).length < count) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+})
