@@ -96,8 +96,15 @@ function nodeBinary(major: number): string {
   return execFileSync('npx', ['--yes', '-p', `node@${major}`, 'node', '-e', script], {
     encoding: 'utf8',
     cwd: workspace,
+    env: outerEnvironment(),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+}
+
+/** Without what an npx that runs this script told its own child: an inner npx would take it for itself. */
+function outerEnvironment(): NodeJS.ProcessEnv {
+  const { npm_config_call: _call, npm_config_package: _package, ...rest } = process.env
+  return rest
 }
 
 function installAlone(

@@ -139,6 +139,8 @@ async function runConfined(
       child[name]?.setEncoding('utf8').on('data', (chunk: string) => (output[name] += chunk))
     }
     const closed = once(child, 'close').then(() => true)
+    // A child that never started reports to `exit` below; here nobody may be listening yet.
+    closed.catch(() => {})
     ended = once(child, 'exit').then(() =>
       Promise.race([closed, delay(survivorPatienceMs, false, { ref: false })]),
     )
