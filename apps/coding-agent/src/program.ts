@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { CommandFailure, exitCodes } from './command-failure.ts'
 import type { ExitCode } from './command-failure.ts'
+import { addApprovalCommands } from './commands/approval-commands.ts'
 import { addCallsCommand } from './commands/calls-command.ts'
 import { addDemoCommand } from './commands/demo-command.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
@@ -79,6 +80,7 @@ Environment: NO_COLOR, FORCE_COLOR, SMITHERS_MODEL, SMITHERS_DEBUG (prints stack
   addDemoCommand(program, { terminal, interrupted })
   addCallsCommand(program, terminal)
   addShowCommand(program, terminal)
+  addApprovalCommands(program, terminal)
   addDoctorCommand(program, terminal)
   return program
 }

@@ -1,12 +1,12 @@
-import { createBuiltinTools } from '@smithers/builtin-tools'
 import { createToolRun } from '@smithers/tool-core'
-import type { ToolCallLog, ToolRun } from '@smithers/tool-core'
+import type { OnApproval, ToolCallLog, ToolRun } from '@smithers/tool-core'
 import { isStepCount, ToolLoopAgent } from 'ai'
 import type { LanguageModel } from 'ai'
 import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
 import { describeError } from '../describe-error.ts'
 import { recordRefusedCall } from './refused-call.ts'
 import type { RunReporter } from '../terminal/run-reporter.ts'
+import { askedTools, type ToolName } from './asked-tools.ts'
 import { isolationFor } from './isolation-for.ts'
 import { nextAttempt } from './next-attempt.ts'
 import { observeCalls } from './observe-calls.ts'
@@ -28,6 +28,10 @@ export interface AgentRunOptions {
   readonly maxOutputBytes: number | undefined
   readonly timeoutMs: number | undefined
   readonly maxSteps: number
+  /** Tools whose calls somebody must approve. */
+  readonly ask: readonly ToolName[]
+  /** Answers at once; without it the run pauses. */
+  readonly onApproval: OnApproval | undefined
   readonly reporter: RunReporter
   readonly abortSignal: AbortSignal
 }
@@ -108,6 +112,7 @@ function createRun(options: AgentRunOptions, runId: string, attempt: number): To
       maxOutputBytes,
       timeoutMs,
       log,
+      onApproval: options.onApproval,
       abortSignal: options.abortSignal,
     })
   } catch (error) {
@@ -116,8 +121,7 @@ function createRun(options: AgentRunOptions, runId: string, attempt: number): To
 }
 
 async function converse(options: AgentRunOptions, run: ToolRun, progress: Progress): Promise<void> {
-  // What is not enforced was said when the run began.
-  const tools = run.tools(createBuiltinTools({ warn() {} }))
+  const tools = run.tools(askedTools(options.ask))
   const agent = new ToolLoopAgent({
     model: options.model,
     instructions,

@@ -2,6 +2,8 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import { providerNames, resolveLanguageModel } from '../agent/language-model.ts'
 import { checkedRoot, isBeneath } from '../agent/root-directory.ts'
+import { type ToolName, toolNames } from '../agent/asked-tools.ts'
+import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
 import { badInput } from '../command-failure.ts'
 import { openLogForRun } from '../log/open-log.ts'
 import { printable } from '../terminal/printable.ts'
@@ -19,6 +21,7 @@ interface RunOptions {
   readonly maxOutputBytes?: number
   readonly toolTimeoutMs?: number
   readonly maxSteps: number
+  readonly ask?: readonly ToolName[]
   readonly json?: true
 }
 
@@ -51,6 +54,11 @@ export function addRunCommand(program: Command, surroundings: RunCommandSurround
     .option('--max-output-bytes <n>', 'limit of a file read and of an output', positiveInteger)
     .option('--tool-timeout-ms <n>', 'limit of one command or search', positiveInteger)
     .option('--max-steps <n>', 'limit of turns of the model', positiveInteger, 50)
+    .option(
+      '--ask <tools>',
+      'tools whose calls you approve, for example edit,write,bash',
+      toolNames,
+    )
     .option(
       '--json',
       'print one JSON document a line: run-start, text, call-start, call-end, run-end',
@@ -107,6 +115,9 @@ async function run(
       maxOutputBytes: options.maxOutputBytes,
       timeoutMs: options.toolTimeoutMs,
       maxSteps: options.maxSteps,
+      ask: options.ask ?? [],
+      onApproval:
+        options.json !== true && isInteractive(terminal) ? askOnTerminal(terminal) : undefined,
       reporter: options.json ? createJsonReporter(terminal) : createTextReporter(terminal),
       abortSignal: interrupted,
     })

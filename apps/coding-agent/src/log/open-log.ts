@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createSqliteLog } from '@smithers/log-sqlite'
-import type { ToolCallLog } from '@smithers/tool-core/log'
+import type { ApprovalStore, ToolCallLog } from '@smithers/tool-core/log'
 import { isDirectory } from '../agent/root-directory.ts'
 import { badInput } from '../command-failure.ts'
 
@@ -47,7 +47,16 @@ function createdOnFirstUse(open: () => ToolCallLog): ToolCallLog {
   }
   return {
     name: 'sqlite',
-    capabilities: { durable: true, multiProcess: true, claims: true },
+    capabilities: { durable: true, multiProcess: true, claims: true, approvals: true, state: true },
+    approvals: {
+      request: (row) => approvalsOf(use()).request(row),
+      update: (id, expected, patch) => approvalsOf(use()).update(id, expected, patch),
+      list: (query) => (log === undefined ? [] : approvalsOf(log).list(query)),
+    },
+    state: {
+      get: (runId, key) => log?.state?.get(runId, key),
+      set: (entry) => use().state?.set(entry) ?? false,
+    },
     start: (row, options) => use().start(row, options),
     finish: (callToken, patch) => use().finish(callToken, patch),
     renew: (callToken, leaseExpiresAtMs) => use().renew(callToken, leaseExpiresAtMs),
@@ -60,4 +69,9 @@ function createdOnFirstUse(open: () => ToolCallLog): ToolCallLog {
       return log?.close()
     },
   }
+}
+
+function approvalsOf({ approvals }: ToolCallLog): ApprovalStore {
+  if (approvals === undefined) throw new Error('The log keeps no approvals.')
+  return approvals
 }

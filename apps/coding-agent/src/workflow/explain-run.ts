@@ -3,11 +3,12 @@ import type { ToolCallRow } from '@smithers/tool-core/log'
 import type { RunRow, TaskRow } from '@smithers/workflow'
 import { callVerdict } from '../log/call-outcome.ts'
 
-/** What a run is doing: as recorded, but a run whose process is gone is `interrupted`. */
-export type RunState = RunRow['status'] | 'interrupted'
+/** What a run is doing: as recorded, but `interrupted` when its process is gone, and `waiting` for an approval. */
+type RunState = RunRow['status'] | 'interrupted' | 'waiting'
 
 /** Whether somebody works on a run that says it is running. */
 export function runState(run: RunRow, nowMs: number): RunState {
+  if (run.status === 'stopped' && isApproval(run.errorJson)) return 'waiting'
   if (run.status !== 'running') return run.status
   if (run.leaseToken === null) return 'interrupted'
   return isOrphan({ ...run, finishedAtMs: null }, nowMs) ? 'interrupted' : 'running'
@@ -48,6 +49,8 @@ function verbOf(run: RunRow, ofTask: boolean, nowMs: number): string {
         : `failed at ${timeOf(run.finishedAtMs)}: ${messageOf(run.errorJson)}`
     case 'stopped':
       return `was stopped at ${timeOf(run.finishedAtMs)}.`
+    case 'waiting':
+      return `waits since ${timeOf(run.finishedAtMs)}: ${messageOf(run.errorJson)}`
     case 'interrupted':
       return `was interrupted: the process that worked on it (${run.ownerId ?? 'unknown'}) is gone.`
     default:
@@ -86,7 +89,12 @@ function taskSentence(
     const seconds = Math.max(0, Math.round((nowMs - task.startedAtMs) / 1000))
     return `It waits for ${name.replace('Task', 'task')}, attempt ${attempt}, begun ${seconds} s ago${tool}.${warning}`
   }
-  return `${name} was interrupted in attempt ${attempt}.${warning}`
+  const ended = isApproval(task.errorJson) ? 'is paused' : 'was interrupted'
+  return `${name} ${ended} in attempt ${attempt}.${warning}`
+}
+
+function isApproval(errorJson: string | null): boolean {
+  return errorJson !== null && errorJson.includes('"TOOL_APPROVAL_REQUIRED"')
 }
 
 function messageOf(errorJson: string | null): string {

@@ -1,0 +1,65 @@
+import { userInfo } from 'node:os'
+import type { ApprovalDecision, ApprovalQuestion, OnApproval } from '@smithers/tool-core'
+import { approvalText } from '../terminal/approval-text.ts'
+import { printable } from '../terminal/printable.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+/** True when somebody sits before the program and can answer. */
+export function isInteractive({ stdout }: Terminal): boolean {
+  return stdout.isTTY === true && process.stdin.isTTY
+}
+
+/** Asks the person about each call, one after the other, also when the agent makes several at once. */
+export function askOnTerminal(terminal: Terminal): OnApproval {
+  let last: Promise<unknown> = Promise.resolve()
+  return (question) => {
+    const answer = last.then(() => ask(question, terminal))
+    last = answer.catch(() => {})
+    return answer
+  }
+}
+
+async function ask(
+  { approval, args, problem, context }: ApprovalQuestion,
+  { line, colors }: Terminal,
+): Promise<ApprovalDecision | undefined> {
+  // Loaded here: most runs ask nothing.
+  const { isCancel, select, text } = await import('@clack/prompts')
+  const decidedBy = userInfo().username
+  line(`\n${colors.bold(printable(approval.prompt ?? `Run ${approval.toolName}?`))}`)
+  line(await approvalText(approval.toolName, args, context.rootDir, colors))
+  if (problem !== undefined) line(colors.yellow(`Your arguments do not fit: ${printable(problem)}`))
+  const choice = await select({
+    message: 'Approve this call?',
+    options: [
+      { value: 'approve', label: 'Approve' },
+      { value: 'reject', label: 'Reject', hint: 'the agent is told why' },
+      { value: 'change', label: 'Approve with other arguments' },
+      { value: 'later', label: 'Decide later', hint: 'the run pauses' },
+    ],
+  })
+  if (isCancel(choice) || choice === 'later') return undefined
+  if (choice === 'approve') return { approved: true, decidedBy }
+  if (choice === 'reject') {
+    const comment = await text({ message: 'Why?', placeholder: 'The agent reads this.' })
+    return isCancel(comment)
+      ? undefined
+      : { approved: false, decidedBy, comment: comment || undefined }
+  }
+  const json = await text({
+    message: 'The arguments, as JSON',
+    initialValue: JSON.stringify(args),
+    validate: (value) => (isJson(value ?? '') ? undefined : 'This is no JSON.'),
+  })
+  if (isCancel(json)) return undefined
+  return { approved: true, decidedBy, approvedArgs: JSON.parse(json) as unknown }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,127 @@
+import { userInfo } from 'node:os'
+import type { Command } from 'commander'
+import {
+  type ApprovalDecision,
+  isSmithersError,
+  pendingApprovals,
+  resolveToolApproval,
+} from '@smithers/tool-core'
+import { badInput } from '../command-failure.ts'
+import { openExistingLog } from '../log/open-log.ts'
+import { printable } from '../terminal/printable.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { logOption } from './log-option.ts'
+
+interface DecideOptions {
+  readonly log: string
+  readonly run?: string
+  readonly args?: string
+  readonly comment?: string
+  readonly by: string
+  readonly json?: true
+}
+
+/** Adds `smithers approvals`, `approve` and `reject`: decisions about calls that wait, from any process. */
+export function addApprovalCommands(program: Command, terminal: Terminal): void {
+  program
+    .command('approvals')
+    .summary('list the calls that wait for approval')
+    .description('Lists the calls that wait for approval, the oldest first, with their arguments.')
+    .addOption(logOption())
+    .option('--run <id>', 'only this run')
+    .option('--json', 'print one JSON document a line, an approval each')
+    .action((options: Pick<DecideOptions, 'log' | 'run' | 'json'>) => list(options, terminal))
+  const decision = (name: 'approve' | 'reject'): Command =>
+    program
+      .command(name)
+      .argument('<id>', 'the id of the approval, or of the call')
+      .addOption(logOption())
+      .option('--run <id>', 'the run, when calls of several runs have the id')
+      .option('--comment <text>', 'why; the agent reads it when the call is rejected')
+      .option('--by <name>', 'who decides', userInfo().username)
+      .option('--json', 'print one JSON document: the approval as it now is')
+      .action((id: string, options: DecideOptions) =>
+        decide(id, name === 'approve', options, terminal),
+      )
+  decision('approve')
+    .summary('let a call run that waits for approval')
+    .description(
+      'Approves a call. It runs when the run goes on: with the same "smithers run … --run ID", or "smithers resume ID". A decision is final.',
+    )
+    .option('--args <json>', "the arguments to run with instead of the agent's")
+  decision('reject')
+    .summary('refuse a call that waits for approval')
+    .description(
+      'Rejects a call. The agent is told so, and why, when the run goes on. A decision is final.',
+    )
+}
+
+async function list(
+  { log: path, run, json }: Pick<DecideOptions, 'log' | 'run' | 'json'>,
+  terminal: Terminal,
+): Promise<void> {
+  const log = openExistingLog(path)
+  try {
+    const waiting = await pendingApprovals({ log, runId: run })
+    const { colors } = terminal
+    for (const approval of waiting) {
+      if (json === true) {
+        terminal.json(approval)
+        continue
+      }
+      const { id, runId, toolName, prompt, inputJson, requestedAtMs } = approval
+      const asked = new Date(requestedAtMs).toISOString()
+      terminal.line(
+        `${colors.bold(id)}  ${printable(toolName)}  ${colors.dim(`run ${printable(runId)}, asked ${asked}`)}`,
+      )
+      if (prompt !== null) terminal.line(`  ${printable(prompt)}`)
+      terminal.line(`  ${printable(inputJson ?? '')}`)
+    }
+    if (waiting.length === 0) terminal.note('No call waits for approval.')
+  } finally {
+    await log.close()
+  }
+}
+
+async function decide(
+  id: string,
+  approved: boolean,
+  options: DecideOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const decision: ApprovalDecision = {
+    approved,
+    decidedBy: options.by,
+    comment: options.comment,
+    ...(options.args === undefined ? {} : { approvedArgs: parsed(options.args) }),
+  }
+  const log = openExistingLog(options.log)
+  try {
+    const approval = await resolveToolApproval({ log, id, runId: options.run, ...decision })
+    if (options.json === true) return terminal.json(approval)
+    terminal.line(`${approval.id}  ${printable(approval.toolName)}  ${approval.status}`)
+    terminal.note(
+      `The run ${printable(approval.runId)} goes on when it is started again with its name.`,
+    )
+  } catch (error) {
+    // Bad input is told apart from failures by the exit code.
+    if (isSmithersError(error) && inputCodes.has(error.code)) throw badInput(error.message, error)
+    throw error
+  } finally {
+    await log.close()
+  }
+}
+
+const inputCodes: ReadonlySet<string> = new Set([
+  'INVALID_INPUT',
+  'TOOL_APPROVAL_NOT_FOUND',
+  'TOOL_APPROVAL_DECIDED',
+])
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown
+  } catch (error) {
+    throw badInput(`--args is no JSON: ${(error as Error).message}`, error)
+  }
+}
