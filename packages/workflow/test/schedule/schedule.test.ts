@@ -85,10 +85,20 @@ describe('the schedule', () => {
           if (each.kind === 'task') return [at]
           if (each.kind === 'parallel') {
             limits.set(at, each.limit)
-            return each.children.flatMap((child, index) => runsOf(child, `${at}.${index}`, pass))
+            return besides(each.children, at, pass)
           }
           const times = each.kind === 'loop' && hasTask(each.children) ? each.times : 1
           return sequenceOf(each.children, at, pass, times)
+        }
+
+        /** A fragment is no place of its own: in a parallel group its children run beside the others. */
+        function besides(list: readonly Shape[], at: string, pass: string): string[] {
+          return list.flatMap((child, index) => {
+            const here = `${at}.${index}`
+            return child.kind === 'fragment'
+              ? besides(child.children, here, pass)
+              : runsOf(child, here, pass)
+          })
         }
 
         function elementOf(
