@@ -38,7 +38,7 @@ export function createEditTool(settings: ToolSettings): DefinedTool<EditInput, s
     effectScope: 'workspace',
     logInput: ({ path, patch }) => ({ path, patch: fingerprint(patch) }),
     async execute({ path, patch }, ctx) {
-      const files = filesFor(ctx, settings)
+      const files = await filesFor(ctx, settings)
       const { maxOutputBytes } = limitsFor(ctx, settings)
       const bytes = Buffer.byteLength(patch)
       if (bytes > maxOutputBytes) {

@@ -1,5 +1,4 @@
-import { SandboxError } from '@smithers/sandbox'
-import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import { type DefinedTool, defineTool, isSmithersError, SmithersError } from '@smithers/tool-core'
 import { z } from 'zod'
 import { filesFor } from './sandbox-for-context.ts'
 import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
@@ -33,7 +32,7 @@ export function createReadTool(settings: ToolSettings): DefinedTool<ReadInput, s
       'Read a UTF-8 text file. For a large file, read a part of it: offset is the first line (from 1), limit the number of lines.',
     schema,
     async execute({ path, offset, limit }, ctx) {
-      const files = filesFor(ctx, settings)
+      const files = await filesFor(ctx, settings)
       const { maxOutputBytes } = limitsFor(ctx, settings)
       try {
         if (offset === undefined && limit === undefined) {
@@ -51,7 +50,7 @@ export function createReadTool(settings: ToolSettings): DefinedTool<ReadInput, s
         }
         return text
       } catch (error) {
-        throw SandboxError.isInstance(error) && error.code === 'TOOL_FILE_TOO_LARGE'
+        throw isSmithersError(error) && error.code === 'TOOL_FILE_TOO_LARGE'
           ? tooLarge(error, path, limit !== undefined || offset !== undefined)
           : error
       }
@@ -70,7 +69,7 @@ function offsetPastEnd(path: string, offset: number, totalLines: number): Smithe
   )
 }
 
-function tooLarge({ details, cause }: SandboxError, path: string, isPart: boolean): SmithersError {
+function tooLarge({ details, cause }: SmithersError, path: string, isPart: boolean): SmithersError {
   const [bytes, maxBytes] = [Number(details['bytes']), Number(details['maxBytes'])]
   const message = isPart
     ? `File too large: these lines of ${JSON.stringify(path)} have more than ${maxBytes} bytes. Read fewer: pass a smaller limit.`

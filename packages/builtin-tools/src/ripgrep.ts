@@ -70,7 +70,7 @@ async function searchedPath(
   ctx: ToolContext,
   settings: ToolSettings,
 ): Promise<string> {
-  const { path: fromRoot } = await filesFor(ctx, settings).stat(path)
+  const { path: fromRoot } = await (await filesFor(ctx, settings)).stat(path)
   return `./${fromRoot}`
 }
 

@@ -1,11 +1,5 @@
 import { statSync } from 'node:fs'
-import {
-  createSandbox,
-  createSandboxFiles,
-  type Sandbox,
-  type SandboxFiles,
-  type SandboxOptions,
-} from '@smithers/sandbox'
+import type { Sandbox, SandboxFiles, SandboxOptions } from '@smithers/sandbox'
 import type { TaskContext } from '@smithers/tool-core'
 import type { ToolSettings } from './tool-settings.ts'
 
@@ -18,6 +12,14 @@ const maxOpen = 64
 /** After this time no call can still be using what was forgotten: a command may run for an hour. */
 const closeAfterMs = 3_660_000
 
+/** Loaded with the first call: who only imports the tools does not wait for it. */
+let loading: Promise<typeof import('@smithers/sandbox')> | undefined
+
+function sandboxPackage(): Promise<typeof import('@smithers/sandbox')> {
+  loading ??= import('@smithers/sandbox')
+  return loading
+}
+
 /** One cache per bundle: settings hold functions (`warn`, a custom policy), which no key could name. */
 const caches = new WeakMap<ToolSettings, SandboxCache>()
 
@@ -26,8 +28,12 @@ interface SandboxCache {
   readonly sandboxes: Map<string, Promise<Sandbox>>
 }
 
-/** The confined files of a call; opened once per root and bundle. Needs no isolation, so it is synchronous. */
-export function filesFor(context: SandboxContext, settings: ToolSettings): SandboxFiles {
+/** The confined files of a call; opened once per root and bundle. Probes no isolation: files need none. */
+export async function filesFor(
+  context: SandboxContext,
+  settings: ToolSettings,
+): Promise<SandboxFiles> {
+  const { createSandboxFiles } = await sandboxPackage()
   const rootDir = settings.rootDir ?? context.rootDir
   return remember(
     cacheOf(settings).files,
@@ -71,7 +77,9 @@ function cachedSandbox(
   const { sandboxes } = cacheOf(settings)
   const key = JSON.stringify([rootKey(rootDir), options.network, options.files?.read, isolation])
   const make = (): Promise<Sandbox> => {
-    const sandbox = createSandbox({ ...options, rootDir, isolation })
+    const sandbox = sandboxPackage().then(({ createSandbox }) =>
+      createSandbox({ ...options, rootDir, isolation }),
+    )
     // A failure is not remembered: the next call may find the missing program installed.
     sandbox.catch(() => sandboxes.delete(key))
     return sandbox

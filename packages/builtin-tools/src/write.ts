@@ -44,7 +44,7 @@ export function createWriteTool(settings: ToolSettings): DefinedTool<WriteInput,
           { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
         )
       }
-      await filesFor(ctx, settings).write(path, content)
+      await (await filesFor(ctx, settings)).write(path, content)
       return 'ok'
     },
   })

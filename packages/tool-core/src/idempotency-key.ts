@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto'
-import { parse as parseUuid, v5 as uuidV5 } from 'uuid'
 import { canonicalJson } from './canonical-json.ts'
+import { uuidV5 } from './uuid-v5.ts'
 
 /** What identifies the intent of a call, apart from which of several equal intents it is. */
 export interface KeyMaterial {
@@ -14,7 +14,7 @@ export interface KeyMaterial {
 }
 
 // The namespace of every key. Changing it, or the material below, would make retries of stored runs miss their calls.
-const namespaceUuid = parseUuid('8cbb2845-1a23-4433-8bef-47425b5415ae')
+const namespaceUuid = '8cbb28451a2344338bef47425b5415ae'
 
 /**
  * SHA-256 (hex) of the canonical text of parsed arguments. With `secret` it is an HMAC, since the plain hash of a
