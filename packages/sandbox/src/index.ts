@@ -23,6 +23,9 @@ export {
   type SandboxFiles,
   type SandboxFilesOptions,
 } from './files/sandbox-files.ts'
+export type { DirectoryEntry } from './files/directory-entries.ts'
+export type { OpenOptions, SandboxFile } from './files/file-reading.ts'
+export type { FileStat, OpenDirectory } from './files/tree-looking.ts'
 export type { CommandLimits } from './limits.ts'
 export type { CommandCheck, CommandRefusal } from './network/command-policy.ts'
 export type { EnvironmentOptions } from './process/environment.ts'

@@ -236,8 +236,7 @@ function readStream(
  * it each is a small object.
  */
 function release(bytes: Buffer): void {
-  // ES2024, in every Node that we run on; the compiler is set to ES2023.
-  const memory = bytes.buffer as ArrayBuffer & { transfer(length: number): ArrayBuffer }
+  const memory = bytes.buffer as ArrayBuffer
   if (bytes.length === memory.byteLength) memory.transfer(0)
 }
 

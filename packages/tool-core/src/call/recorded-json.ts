@@ -37,8 +37,16 @@ export function recordError(
   redaction: Redaction,
   options: { readonly stacks: boolean; readonly maxBytes: number; readonly effect: string },
 ): string {
-  const plain = { ...describeError(error, options.stacks, 0), effect: options.effect }
-  return recordJson(plain, redaction, options.maxBytes).json ?? 'null'
+  const { stacks, maxBytes, effect } = options
+  const plain = { ...describeError(error, stacks, 0), effect }
+  const json = recordJson(plain, redaction, Number.POSITIVE_INFINITY).json ?? 'null'
+  if (Buffer.byteLength(json) <= maxBytes) return json
+  // What programs decide on survives the limit; only the text is cut.
+  const { name, code, message } = JSON.parse(json) as Record<string, unknown>
+  const bytes = Buffer.byteLength(json)
+  return cutToFit(Buffer.from(String(message)), maxBytes, (head) =>
+    JSON.stringify({ name, code, message: head, effect, $truncated: true, bytes }),
+  )
 }
 
 const maxDepth = 200
@@ -213,8 +221,14 @@ function describeError(error: unknown, stacks: boolean, depth: number): Record<s
 /** Valid JSON of at most `maxBytes` that says how much there was and shows the beginning, cut between characters. */
 function truncatedEnvelope(json: string, maxBytes: number): string {
   const bytes = Buffer.from(json)
-  const envelope = (head: string): string =>
-    JSON.stringify({ $truncated: true, bytes: bytes.length, sha256: hash('sha256', bytes), head })
+  const sha256 = hash('sha256', bytes)
+  return cutToFit(bytes, maxBytes, (head) =>
+    JSON.stringify({ $truncated: true, bytes: bytes.length, sha256, head }),
+  )
+}
+
+/** The longest head of `bytes` with which the envelope keeps within `maxBytes`; the empty one when none does. */
+function cutToFit(bytes: Buffer, maxBytes: number, envelope: (head: string) => string): string {
   let room = maxBytes - Buffer.byteLength(envelope(''))
   let text = envelope('')
   // Quotes in the head double when it becomes a JSON string, so the first cut may be too long; each round halves it.

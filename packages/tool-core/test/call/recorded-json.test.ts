@@ -217,4 +217,21 @@ describe('errors', () => {
     const { errorJson: withStack } = await rowOf(error, { errorStacks: true })
     expect(withStack).toContain('recorded-json.test')
   })
+
+  test('keep their code and effect when they are too large for the log', async () => {
+    const error = new SmithersError('TOOL_COMMAND_FAILED', `exit 1 ${'é"'.repeat(500)}`, {
+      details: { output: 'x'.repeat(2000) },
+    })
+    const { errorJson } = await rowOf(error, { maxOutputBytes: 400 })
+    expect(Buffer.byteLength(errorJson ?? '')).toBeLessThanOrEqual(400)
+    const recorded = JSON.parse(errorJson ?? '') as Record<string, unknown>
+    expect(recorded).toMatchObject({
+      name: 'SmithersError',
+      code: 'TOOL_COMMAND_FAILED',
+      effect: 'unknown',
+      $truncated: true,
+    })
+    expect(error.message.startsWith(String(recorded['message']))).toBe(true)
+    expect(String(recorded['message']).length).toBeGreaterThan(100)
+  })
 })
