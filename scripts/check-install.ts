@@ -22,6 +22,7 @@ import { medianImportCostMs } from './import-cost.ts'
 interface Manifest {
   readonly name: string
   readonly description: string
+  readonly exports: Readonly<Record<string, unknown>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
@@ -33,6 +34,13 @@ const nodeMajors = [22, 24]
 const forbidden: Readonly<Record<string, readonly string[]>> = {
   '@smithers/sandbox': ['ai', 'zod', '@smithers/tool-core'],
 }
+
+/** Entries for users of an optional peer, which an installation alone does not have; and a program, which would run. */
+const notImportedAlone = new Set([
+  '@smithers/log-conformance/child-process',
+  '@smithers/log-conformance/vitest',
+  '@smithers/workflow/sqlite-store',
+])
 
 const workspace = mkdtempSync(join(tmpdir(), 'smithers-install-'))
 const failures: string[] = []
@@ -49,12 +57,13 @@ try {
   for (const manifest of manifests.values()) {
     const project = installAlone(manifest, manifests, tarballs)
     for (const { major, path } of nodes) {
-      try {
-        execFileSync(path, ['--input-type=module', '-e', `await import('${manifest.name}')`], {
-          cwd: project,
-        })
-      } catch {
-        failures.push(`${manifest.name} does not import on Node ${major}.`)
+      for (const entry of entriesOf(manifest)) {
+        try {
+          const program = `await import('${entry}')`
+          execFileSync(path, ['--input-type=module', '-e', program], { cwd: project })
+        } catch {
+          failures.push(`${entry} does not import on Node ${major}.`)
+        }
       }
     }
     const installed = installedPackages(project)
@@ -87,6 +96,14 @@ function pack(directory: string): string {
   const [tarball] = globSync(join(destination, '*.tgz'))
   if (tarball === undefined) throw new Error(`pnpm pack left no tarball for ${directory}`)
   return tarball
+}
+
+/** What a program may import of a package, by the names that a program uses. */
+function entriesOf({ name, exports }: Manifest): string[] {
+  return Object.keys(exports)
+    .filter((entry) => !entry.endsWith('.json'))
+    .map((entry) => name + entry.slice(1))
+    .filter((entry) => !notImportedAlone.has(entry))
 }
 
 /** The path of a Node of that major version, from its npm package. */
