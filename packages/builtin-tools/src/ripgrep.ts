@@ -1,8 +1,9 @@
-import type { OutputChunk } from '@smithers/sandbox'
+import type { OutputChunk, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep.ts'
 import { LineCollector } from './line-collector.ts'
+import { PermittedLines } from './permitted-lines.ts'
 import { filesFor, searchSandboxFor } from './sandbox-for-context.ts'
 import { limitsFor, type ToolSettings } from './tool-settings.ts'
 
@@ -19,16 +20,19 @@ export async function searchWithRipgrep(
   settings: ToolSettings,
 ): Promise<string> {
   const program = await ripgrepPath()
-  const path = await searchedPath(input.path ?? '.', ctx, settings)
+  const files = await filesFor(ctx, settings)
+  const path = await searchedPath(input.path ?? '.', files)
   const sandbox = await searchSandboxFor(ctx, settings, program)
   const { maxOutputBytes, timeoutMs } = limitsFor(ctx, settings)
 
   const matches = new LineCollector(maxOutputBytes, './')
   const messages = new LineCollector(maxMessageBytes, 'rg: ')
   const full = new AbortController()
+  const isDenied = (relativePath: string): boolean => files.isDenied(relativePath)
+  const permitted = hasDenied(settings) ? new PermittedLines(isDenied) : undefined
   const onOutput = ({ stream, bytes }: OutputChunk): void => {
     if (stream === 'stderr') messages.push(bytes)
-    else if (!matches.push(bytes)) full.abort()
+    else if (!matches.push(permitted?.push(bytes) ?? bytes)) full.abort()
   }
   const result = await sandbox.run(program, ripgrepArguments(input, path, settings), {
     timeoutMs,
@@ -53,7 +57,10 @@ export async function searchWithRipgrep(
   const text = matches.text()
   // 1 is "nothing found".
   if (result.exitCode === 0 || result.exitCode === 1) return text
-  const message = messages.text().trimEnd()
+  const said = messages.text().trimEnd()
+  const message = withoutDenied(said, isDenied)
+  // Isolation keeps ripgrep from opening what is denied: that it could not is no news.
+  if (message === '' && said !== '') return text
   if (text === '') {
     throw new SmithersError(
       'TOOL_GREP_FAILED',
@@ -64,14 +71,39 @@ export async function searchWithRipgrep(
   return matches.textWithNote(`[ripgrep could not search everything: ${message}]`)
 }
 
-/** The path as ripgrep gets it: from the root and beginning with `./`, so that it can never be read as an option. */
-async function searchedPath(
-  path: string,
-  ctx: ToolContext,
-  settings: ToolSettings,
-): Promise<string> {
-  const { path: fromRoot } = await (await filesFor(ctx, settings)).stat(path)
-  return `./${fromRoot}`
+/**
+ * The path as ripgrep gets it: from the root and beginning with `./`, so that it can never be read as an option. A pipe
+ * or device would keep ripgrep waiting.
+ */
+async function searchedPath(path: string, files: SandboxFiles): Promise<string> {
+  const { path: fromRoot, kind } = await files.stat(path)
+  if (kind === 'file' || kind === 'directory') return `./${fromRoot}`
+  throw new SmithersError(
+    'TOOL_NOT_A_FILE',
+    `${JSON.stringify(path)} is a ${kind}, neither a file nor a directory. Search a file or a directory.`,
+    { details: { path, kind }, effect: 'none' },
+  )
+}
+
+/** What ripgrep said, without the lines about denied files. */
+function withoutDenied(messages: string, isDenied: (relativePath: string) => boolean): string {
+  const isPermitted = (line: string): boolean => {
+    const end = line.indexOf(': ')
+    return !line.startsWith('./') || end === -1 || !isDenied(line.slice(2, end))
+  }
+  return messages.split('\n').filter(isPermitted).join('\n')
+}
+
+function hasDenied({ files }: ToolSettings): boolean {
+  return (files?.deny ?? []).length > 0
+}
+
+/** Globs that mean the same to ripgrep, so that it need not search what would be dropped. */
+function sharedGlobs(deny: readonly string[]): string[] {
+  return deny
+    .map((glob) => glob.replace(/^\.?\/+/u, '').replace(/\/+$/u, ''))
+    .filter((glob) => /^(?:\*\*\/)?(?:[\w.-]+|\*\.\w+)(?:\/[\w.-]+)*$/u.test(glob))
+    .map((glob) => `--glob=!/${glob}`)
 }
 
 function ripgrepArguments(input: GrepInput, path: string, settings: ToolSettings): string[] {
@@ -93,8 +125,9 @@ function ripgrepArguments(input: GrepInput, path: string, settings: ToolSettings
     ...(input.context === undefined ? [] : [`--context=${input.context}`]),
     ...(input.hidden === true ? ['--hidden', '--glob=!.git/'] : []),
     ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
+    ...(hasDenied(settings) ? ['--null'] : []),
     // Last, since the last glob that matches decides.
-    ...(settings.files?.deny ?? []).map((glob) => `--glob=!${glob}`),
+    ...sharedGlobs(settings.files?.deny ?? []),
     '--',
     input.pattern,
     path,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createBuiltinTools, grep } from '@smithers/builtin-tools'
@@ -20,6 +21,7 @@ function createTask(
   const { root, context } = createFileTask(contents, { isolation: 'none', ...options })
   return {
     root,
+    run: <Value>(work: () => Value): Value => runWithToolContext(context, work),
     search: (input: Input) => runWithToolContext(context, () => tool.execute(input, call)),
   }
 }
@@ -214,6 +216,62 @@ describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) =
     await expect(search({ pattern: 'token', path: 'secrets/key' })).rejects.toThrow(
       code('TOOL_PATH_DENIED'),
     )
+  })
+
+  test.each([
+    ['**/@(a|b).key', ['a.key', 'x/b.key']],
+    ['**/+(a|b).key', ['a.key', 'x/b.key']],
+    ['(s|t)/**', ['s/deep/f', 't/f']],
+    ['./a.key', ['a.key']],
+    ['**/*.(key|pem)', ['a.key', 'x/b.pem']],
+    ['!(*.txt)', ['a.key']],
+    ['{a,b}.key', ['a.key', 'b.key']],
+    ['[ab].key', ['a.key', 'b.key']],
+  ])('prints no line of what the deny glob %s covers', async (glob, denied) => {
+    const { grep: guarded, read } = createBuiltinTools({ isolation, files: { deny: [glob] } })
+    const hidden = Object.fromEntries(denied.map((path) => [path, 'before\ntoken secret\n']))
+    const task = createTask({ ...hidden, 'open.txt': 'token\n' }, options, guarded)
+    await expect(task.run(() => read.execute({ path: denied[0]! }, call))).rejects.toThrow(
+      code('TOOL_PATH_DENIED'),
+    )
+    expect(await task.search({ pattern: 'token' })).toBe('open.txt:1:token\n')
+    expect(await task.search({ pattern: 'token', context: 1 })).toBe('open.txt:1:token\n')
+  })
+
+  test('searches what no rule denies, however its name and its lines look', async () => {
+    const { grep: guarded } = createBuiltinTools({
+      isolation,
+      files: { deny: ['key', '*.@(pem)', 'a[b'] },
+    })
+    const { search } = createTask(
+      {
+        key: 'token\n',
+        'x/key': 'token\n',
+        'two\nlines': '12-token:\n',
+        'x.bin': 'token\0\n',
+        'f-1-g': 'one\ntwo\ntoken\nfour\nfive\n',
+      },
+      options,
+      guarded,
+    )
+    expect(lines(await search({ pattern: 'token' }))).toEqual([
+      'f-1-g:3:token',
+      'lines:1:12-token:',
+      'two',
+      'x/key:1:token',
+    ])
+    expect(await search({ pattern: 'token', path: 'x.bin' })).toBe(
+      'x.bin: binary file matches (found "\\0" byte around offset 5)\n',
+    )
+    expect(await search({ pattern: 'token', path: 'f-1-g', context: 1 })).toBe(
+      'f-1-g-2-two\nf-1-g:3:token\nf-1-g-4-four\n',
+    )
+  })
+
+  test('refuses a pipe, which would never end', async () => {
+    const { search, root } = createTask({}, options)
+    execFileSync('mkfifo', [join(root, 'pipe')])
+    await expect(search({ pattern: 'x', path: 'pipe' })).rejects.toThrow(code('TOOL_NOT_A_FILE'))
   })
 })
 

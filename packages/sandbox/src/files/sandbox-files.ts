@@ -111,6 +111,11 @@ export interface SandboxFiles {
   stat(path: string, options?: { readonly followLink?: boolean }): Promise<FileStat>
   /** Whether something stands at a path, links followed. */
   exists(path: string): Promise<boolean>
+  /**
+   * Whether a `deny` rule hides a path relative to the root, in which no link is left to resolve. Looks at the text
+   * alone, so it can be asked about each line of a long output.
+   */
+  isDenied(relativePath: string): boolean
   /** Holds a directory, to start a process in. */
   openDirectory(path?: string): OpenDirectory
   /** False once `rootDir` names another directory than the one that is held, or none. */
@@ -217,6 +222,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
           throw failure
         }
       }),
+    isDenied: (relativePath) => guard.policy.denied(relativePath) !== undefined,
     openDirectory(path = '.') {
       try {
         return openDirectory(guard, path)
