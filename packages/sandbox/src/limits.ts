@@ -74,6 +74,12 @@ export const commandLimits: Readonly<Record<keyof ResolvedLimits, Limit>> = {
   },
 }
 
+/**
+ * Names under one root that deny globs may match. Each is a mount of its own, and what mounts cost grows with the square
+ * of their number: two thousand delay every command by more than four seconds.
+ */
+export const maxDeniedNames = 1_000
+
 /** How long a call waits for the rest of the output after its command has exited: a child left behind may hold the pipe for ever. */
 export const drainMs = 250
 

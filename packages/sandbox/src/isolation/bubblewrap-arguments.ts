@@ -4,7 +4,7 @@ import { SandboxError } from '../sandbox-error.ts'
 import { anonymousFile } from './anonymous-file.ts'
 import type { WrapRequest } from './backend.ts'
 import { closeDescriptors } from './close-descriptors.ts'
-import { type HeldName, holdNames } from './held-names.ts'
+import { type HeldName, type HiddenName, holdNames } from './held-names.ts'
 import { isWithin, parentsFirst } from './path-order.ts'
 import type { SystemMounts } from './system-mounts.ts'
 
@@ -189,27 +189,29 @@ function guardedNames(
 ): string[] {
   const protectedNames = mountsDescriptors ? policy.protect : []
   if (protectedNames.length + policy.deny.length === 0) return []
-  const { ancestors, names } = holdNames(rootDir, [...protectedNames, ...policy.deny])
-  const denied = policy.deny.map(withoutTrailingSlash)
-  const place = ({ name }: HeldName): string => `${rootDir === '/' ? '' : rootDir}/${name}`
-  const bind = (held: HeldName, how: '--bind-fd' | '--ro-bind-fd'): string[] => {
-    if (mountsDescriptors) return [how, hand(held.descriptor), place(held)]
+  const held = holdNames(rootDir, { protect: protectedNames, deny: policy.deny })
+  const place = ({ name }: HiddenName): string => `${rootDir === '/' ? '' : rootDir}/${name}`
+  const bind = (name: HeldName, how: '--bind-fd' | '--ro-bind-fd'): string[] => {
+    if (mountsDescriptors) return [how, hand(name.descriptor), place(name)]
     // Never handed over unused: a descriptor of the real tree inside the sandbox is a way out of it.
-    closeDescriptors([held.descriptor])
+    closeDescriptors([name.descriptor])
     return []
   }
+  // What lies in a hidden directory is hidden with it.
+  const isHidden = ({ name }: HiddenName): boolean =>
+    held.deny.some((denied) => denied.name !== name && isWithin(name, denied.name))
   return [
-    ...ancestors.flatMap((held) => bind(held, '--bind-fd')),
-    ...names.flatMap((held) => {
-      if (!denied.some((name) => isWithin(held.name, name))) return bind(held, '--ro-bind-fd')
-      closeDescriptors([held.descriptor])
-      // What lies in a hidden directory is hidden with it.
-      return denied.includes(held.name) ? hide(place(held), held.kind) : []
+    ...held.ancestors.flatMap((name) => bind(name, '--bind-fd')),
+    ...held.protect.flatMap((name) => {
+      if (!isHidden(name)) return bind(name, '--ro-bind-fd')
+      closeDescriptors([name.descriptor])
+      return []
     }),
+    ...held.deny.flatMap((name) => (isHidden(name) ? [] : hide(place(name), name.kind))),
   ]
 }
 
-function hide(path: string, kind: HeldName['kind']): string[] {
+function hide(path: string, kind: HiddenName['kind']): string[] {
   return kind === 'directory'
     ? ['--perms', '0000', '--tmpfs', path, '--remount-ro', path]
     : // A device on a mount that allows no devices: opening it says "Permission denied", to root too.

@@ -13,6 +13,7 @@ import { type BubblewrapFacts, bubblewrapArguments } from './bubblewrap-argument
 import { bubblewrapFailure } from './bubblewrap-failure.ts'
 import { runCanary } from './canary.ts'
 import { closeDescriptors } from './close-descriptors.ts'
+import { encodeNames } from './name-bytes.ts'
 import { hasSystemCallFilter, systemCallFilter } from './system-call-filter.ts'
 import { type SystemMounts, systemMounts } from './system-mounts.ts'
 import { toolchainDirectories } from './toolchain-directories.ts'
@@ -60,7 +61,7 @@ export function createBubblewrap(): IsolationBackend {
     const { options, descriptors } = bubblewrapArguments(request, facts)
     try {
       // By descriptor, so that no list of processes shows the environment.
-      const list = anonymousFile(Buffer.from(`${options.join('\0')}\0`))
+      const list = anonymousFile(encodeNames(`${options.join('\0')}\0`))
       return {
         file: found.path,
         args: ['--args', '3', '--', ...request.argv],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
 import type { OpenDirectory } from '../files/tree-looking.ts'
-import type { IsolationBackend } from '../isolation/backend.ts'
+import type { IsolationBackend, WrappedCommand } from '../isolation/backend.ts'
 import { resolveLimits, type ResolvedLimits } from '../limits.ts'
 import type { CommandCheck } from '../network/command-policy.ts'
 import type {
@@ -27,7 +27,7 @@ import {
   spawnFailed,
   timedOut,
 } from './run-errors.ts'
-import { changedNames, snapshotNames } from './watch-names.ts'
+import { changedNames, watchNames } from './watch-names.ts'
 
 /** A sandbox as its commands see it: every option resolved. */
 export interface RunSettings {
@@ -101,8 +101,8 @@ export async function confinedRun(
     if (lookup !== 'found') return notStarted('spawn-error', missingCommand(command, args, lookup))
     settings.warn()
 
-    const before = snapshotNames(settings.rootDir, settings.protect)
-    const { outcome, violations } = await start({
+    const watch = watchNames(settings.rootDir, settings.protect)
+    const started = await start({
       settings,
       argv,
       env,
@@ -111,10 +111,11 @@ export async function confinedRun(
       options,
       cwd: directory.absolutePath,
       heldCwd,
-      // The backend mounts what exists; looking for the rest again would cost as much as the mounts.
-      protect: settings.protect.filter((name) => before.has(name)),
+      protect: watch.names.mount,
       hooks,
     })
+    if (SandboxError.isInstance(started)) return notStarted('refused', started)
+    const { outcome, violations } = started
     if (outcome.terminated === 'output-failed') throw outcome.outputError
     const { terminated: _reason, spawnError: _cause, outputError: _thrown, ...captured } = outcome
     const [status, error] = verdict(outcome, { command, args, limits, signal: options.signal })
@@ -122,10 +123,7 @@ export async function confinedRun(
       ...captured,
       status,
       enforced,
-      violations: [
-        ...changedNames(before, snapshotNames(settings.rootDir, settings.protect)),
-        ...violations,
-      ],
+      violations: [...changedNames(watch), ...violations],
       ...(error === undefined ? {} : { error }),
     }
   } finally {
@@ -146,6 +144,17 @@ interface StartRequest {
   readonly hooks: RunHooks
 }
 
+interface Started {
+  readonly outcome: CommandOutcome
+  readonly violations: readonly Violation[]
+}
+
+/** A rule that cannot be enforced refuses the command; an argument that nothing can take is the caller's mistake. */
+function refusalOf(error: unknown): SandboxError {
+  if (SandboxError.isInstance(error) && error.code !== 'INVALID_INPUT') return error
+  throw error
+}
+
 /** Wraps a command, from the inside out: kernel limits, isolation, control group; and runs it. */
 async function start({
   settings,
@@ -158,29 +167,34 @@ async function start({
   heldCwd,
   protect,
   hooks,
-}: StartRequest): Promise<{ outcome: CommandOutcome; violations: readonly Violation[] }> {
+}: StartRequest): Promise<Started | SandboxError> {
   const group =
     (limits.memoryMb !== null || limits.processes !== null) && hasControlGroups()
       ? createControlGroup(limits)
       : undefined
   try {
-    const isolated = settings.backend.wrap({
-      argv: withResourceLimits(argv, {
-        fileMb: limits.fileMb,
-        cpuSeconds: limits.cpuSeconds,
-        processes: group === undefined && countsOwnProcesses(settings) ? limits.processes : null,
-      }),
-      cwd,
-      rootDir: settings.rootDir,
-      policy: {
-        network: settings.network,
-        read: settings.read,
-        protect,
-        deny: findDenied(settings.rootDir, settings.deny),
-        limits: { temporaryMb },
-      },
-      env,
-    })
+    let isolated: WrappedCommand
+    try {
+      isolated = settings.backend.wrap({
+        argv: withResourceLimits(argv, {
+          fileMb: limits.fileMb,
+          cpuSeconds: limits.cpuSeconds,
+          processes: group === undefined && countsOwnProcesses(settings) ? limits.processes : null,
+        }),
+        cwd,
+        rootDir: settings.rootDir,
+        policy: {
+          network: settings.network,
+          read: settings.read,
+          protect,
+          deny: findDenied(settings.rootDir, settings.deny),
+          limits: { temporaryMb },
+        },
+        env,
+      })
+    } catch (error) {
+      return refusalOf(error)
+    }
     const wrapped =
       group === undefined ? isolated : { ...isolated, ...group.wrap(isolated.file, isolated.args) }
     const outcome = await runCommand({

@@ -1,27 +1,47 @@
-import { readdirSync } from 'node:fs'
+import { type Dirent, readdirSync, realpathSync } from 'node:fs'
 import picomatch from 'picomatch'
+import { cannotExamine, lookFailure } from '../isolation/absence.ts'
+import { decodeName, pathOfName, replacement } from '../isolation/name-bytes.ts'
+import { maxDeniedNames } from '../limits.ts'
+import { SandboxError } from '../sandbox-error.ts'
 
 /**
  * The existing names under `rootDir` that the globs deny, from the root, for a backend to hide. A denied directory
- * stands for all that is in it.
+ * stands for all that is in it; a denied link for what it points to inside the root.
  *
  * With globs this walks the tree before each command; without them it costs nothing. The walk only reads names: one
  * that another process swaps for a link meanwhile leads to names that do not exist under the root, and the backend
  * opens each without following links.
+ *
+ * A directory that permissions forbid to list is denied as a whole: the command could give itself the permission.
+ * A name that is not valid UTF-8 is matched with its invalid bytes as characters that only wildcards match.
+ *
+ * @throws SandboxError `TOOL_PATH_DENIED` for more names than can be hidden; `TOOL_FILE_FAILED` when a directory cannot
+ * be listed for another reason
  */
 export function findDenied(rootDir: string, globs: readonly string[]): readonly string[] {
   if (globs.length === 0) return []
   const matches = matcherOf(globs)
-  const denied: string[] = []
+  const denied = new Set<string>()
   const pending = ['']
   for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
-    for (const entry of entriesOf(`${rootDir}/${directory}`)) {
+    const entries = entriesOf(rootDir, directory)
+    if (entries === 'forbidden') {
+      denied.add(directory)
+      continue
+    }
+    for (const entry of entries) {
       const name = directory === '' ? entry.name : `${directory}/${entry.name}`
-      if (matches(name)) denied.push(name)
-      else if (entry.isDirectory()) pending.push(name)
+      if (!matches(name)) {
+        if (entry.isDirectory) pending.push(name)
+        continue
+      }
+      const target = entry.isLink ? targetInside(rootDir, name) : name
+      if (target !== undefined) denied.add(target)
     }
   }
-  return denied
+  if (denied.size > maxDeniedNames) throw tooManyDenied(globs, denied.size)
+  return [...denied]
 }
 
 const matchers = new Map<string, (name: string) => boolean>()
@@ -31,17 +51,66 @@ function matcherOf(globs: readonly string[]): (name: string) => boolean {
   let matches = matchers.get(key)
   if (matches === undefined) {
     const tidy = globs.map((glob) => glob.replace(/^\.?\/+/, '').replace(/\/+$/, ''))
-    matches = picomatch(tidy, { dot: true, strictSlashes: false })
+    const one = picomatch(tidy, { dot: true, strictSlashes: false })
+    matches = (name) => {
+      if (one(name)) return true
+      const path = pathOfName(name)
+      // The other reading, in which only the invalid bytes are strange.
+      return typeof path !== 'string' && one(path.toString())
+    }
     matchers.set(key, matches)
   }
   return matches
 }
 
-function entriesOf(directory: string) {
+interface Entry {
+  readonly name: string
+  readonly isDirectory: boolean
+  readonly isLink: boolean
+}
+
+function entriesOf(rootDir: string, directory: string): readonly Entry[] | 'forbidden' {
+  const path = pathOfName(`${rootDir}/${directory}`)
   try {
-    return readdirSync(directory, { withFileTypes: true })
-  } catch {
-    // Unreadable for us, so for the command too; or gone.
-    return []
+    const entries = readdirSync(path, { withFileTypes: true })
+    if (!entries.some(({ name }) => name.includes(replacement)))
+      return entries.map((entry) => toEntry(entry, entry.name))
+    return readdirSync(path, { withFileTypes: true, encoding: 'buffer' }).map((entry) =>
+      toEntry(entry, decodeName(entry.name)),
+    )
+  } catch (error) {
+    const failure = lookFailure(error)
+    if (failure === 'absent') return []
+    if (failure === 'forbidden' && directory !== '') return 'forbidden'
+    throw cannotExamine(directory, 'deny', error)
   }
+}
+
+function toEntry(entry: Dirent<string> | Dirent<Buffer>, name: string): Entry {
+  return { name, isDirectory: entry.isDirectory(), isLink: entry.isSymbolicLink() }
+}
+
+function targetInside(rootDir: string, name: string): string | undefined {
+  let target: string
+  try {
+    target = decodeName(realpathSync.native(pathOfName(`${rootDir}/${name}`), 'buffer'))
+  } catch (error) {
+    if (lookFailure(error) === 'absent') return undefined
+    throw cannotExamine(name, 'deny', error)
+  }
+  const prefix = rootDir === '/' ? '/' : `${rootDir}/`
+  return target.startsWith(prefix) && target.length > prefix.length
+    ? target.slice(prefix.length)
+    : undefined
+}
+
+function tooManyDenied(globs: readonly string[], count: number): SandboxError {
+  return new SandboxError(
+    'TOOL_PATH_DENIED',
+    `The deny globs ${globs.map((glob) => JSON.stringify(glob)).join(', ')} match ${count} names, more than the ${maxDeniedNames} that can be hidden from a command, so nothing was started. Deny the directories that hold them, or remove some.`,
+    {
+      details: { rule: 'deny', globs, names: count, limit: maxDeniedNames },
+      effect: 'none',
+    },
+  )
 }

@@ -1,10 +1,23 @@
-import { lstatSync, readdirSync } from 'node:fs'
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import { systemCode } from '../files/file-error.ts'
+import { lookFailure } from '../isolation/absence.ts'
 import type { Violation } from '../sandbox.ts'
+import { isBareRepository } from './git-names.ts'
+import { type GuardedNames, guardedNames } from './guarded-names.ts'
 
 /** What stood at the watched names: path from the root → what would differ if it were changed. */
-export type NameSnapshot = ReadonlyMap<string, string>
+type NameSnapshot = ReadonlyMap<string, string>
 
-/** A watched directory with more entries than this is looked at no further: it was not made by hand. */
+/** Watched names before a command, and what {@link changedNames} needs to look again. */
+export interface NameWatch {
+  readonly rootDir: string
+  readonly protect: readonly string[]
+  readonly names: GuardedNames
+  readonly isBare: boolean
+  readonly snapshot: NameSnapshot
+}
+
+/** Entries of one watched name that are looked at; of a larger one, the directories' own times stand for the rest. */
 const maxEntries = 2_000
 
 /**
@@ -12,26 +25,30 @@ const maxEntries = 2_000
  * command where the backend can do that; those that appear can only be found this way, since a placeholder in the
  * workspace would be a change that no command made.
  *
- * *Guarantees*: a name that is new, changed or gone afterwards differs; no program can set back the time of change that
- * is compared. *Does not protect against* changes being used while the command still runs, and does not tell two
- * commands apart that run at the same time.
+ * *Guarantees*: a name that is new, changed or gone afterwards differs, and so does one that can no longer be looked
+ * at; no program can set back the time of change that is compared. *Does not protect against* changes being used while
+ * the command still runs, does not tell two commands apart that run at the same time, and in a directory with more
+ * entries than are looked at finds new, removed and renamed ones only.
  */
-export function snapshotNames(rootDir: string, names: readonly string[]): NameSnapshot {
-  const snapshot = new Map<string, string>()
-  const missing = new Set<string>()
-  for (const name of names) {
-    // One look at `.git` answers for everything in it.
-    const slash = name.indexOf('/')
-    const top = slash < 0 ? name : name.slice(0, slash)
-    if (missing.has(top)) continue
-    if (slash >= 0 && lstat(`${rootDir}/${top}`) === undefined) missing.add(top)
-    else look(rootDir, name, snapshot)
+export function watchNames(rootDir: string, protect: readonly string[]): NameWatch {
+  const names = guardedNames(rootDir, protect)
+  return {
+    rootDir,
+    protect,
+    names,
+    isBare: isBareRepository(rootDir),
+    snapshot: snapshotNames(rootDir, names.watch),
   }
-  return snapshot
 }
 
-/** What changed between two snapshots. */
-export function changedNames(before: NameSnapshot, after: NameSnapshot): readonly Violation[] {
+/** What changed since. */
+export function changedNames(watch: NameWatch): readonly Violation[] {
+  const { rootDir, protect, names, snapshot: before } = watch
+  const now = guardedNames(rootDir, protect)
+  const known = new Set(names.watch)
+  // Where a link points since this command is no news of the target: the link itself has changed.
+  const added = now.watch.filter((name) => !known.has(name) && !now.targets.has(name))
+  const after = snapshotNames(rootDir, [...names.watch, ...added])
   const violations: Violation[] = []
   const report = (path: string, what: string): void => {
     violations.push({
@@ -42,38 +59,94 @@ export function changedNames(before: NameSnapshot, after: NameSnapshot): readonl
   }
   for (const [path, state] of after) {
     const earlier = before.get(path)
-    if (earlier === undefined) report(path, 'created')
+    if (state.startsWith(unseen)) {
+      violations.push({
+        rule: 'protected-name',
+        subject: path,
+        message: `"${path}" cannot be examined after the command (${state.slice(unseen.length)}), so what it did to this protected name is unknown. Restore its permissions.`,
+      })
+    } else if (earlier === undefined) report(path, 'created')
     else if (earlier !== state) report(path, 'changed')
   }
   for (const path of before.keys()) if (!after.has(path)) report(path, 'removed')
+  const isAboutGit = protect.some((name) => name.startsWith('.git/'))
+  if (isAboutGit && !watch.isBare && isBareRepository(rootDir)) {
+    violations.push({
+      rule: 'protected-name',
+      subject: 'HEAD',
+      message:
+        'The command created "HEAD", "objects" and "refs", which make the root a bare git repository whose "config" any git started there trusts.',
+    })
+  }
   return violations
 }
 
-function look(rootDir: string, path: string, snapshot: Map<string, string>): void {
+const unseen = 'unseen: '
+
+function snapshotNames(rootDir: string, names: readonly string[]): NameSnapshot {
+  const snapshot = new Map<string, string>()
+  const missing = new Set<string>()
+  for (const name of names) {
+    // One look at `.git` answers for everything in it.
+    const slash = name.indexOf('/')
+    const top = slash < 0 ? name : name.slice(0, slash)
+    if (missing.has(top)) continue
+    if (slash >= 0 && lstat(`${rootDir}/${top}`) === undefined) missing.add(top)
+    else look(rootDir, name, { snapshot, left: maxEntries, isShallow: name === '.git' })
+  }
+  return snapshot
+}
+
+interface Looking {
+  readonly snapshot: Map<string, string>
+  /** Entries still to look at under this name; its own top entry is always looked at. */
+  left: number
+  /** Only what is no directory is of interest: in `.git` itself everything may change. */
+  readonly isShallow: boolean
+}
+
+function look(rootDir: string, path: string, looking: Looking): void {
+  const { snapshot } = looking
   const stats = lstat(`${rootDir}/${path}`)
-  if (stats === undefined || snapshot.size > maxEntries) return
+  if (stats === undefined) return
+  if (typeof stats === 'string') {
+    snapshot.set(path, `${unseen}${stats}`)
+    return
+  }
   if (!stats.isDirectory()) {
     snapshot.set(path, `${stats.ino} ${stats.size} ${stats.ctimeMs} ${stats.mode}`)
     return
   }
-  // A directory's own times change with its entries, which are looked at one by one.
-  snapshot.set(path, `${stats.ino} ${stats.mode}`)
-  for (const entry of entriesOf(`${rootDir}/${path}`)) look(rootDir, `${path}/${entry}`, snapshot)
-}
-
-function lstat(path: string) {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch {
-    // Below a file, or unreadable: nothing that could be compared.
-    return undefined
+  if (looking.isShallow) return
+  const entries = entriesOf(`${rootDir}/${path}`)
+  if (typeof entries === 'string') {
+    snapshot.set(path, `${unseen}${entries}`)
+    return
+  }
+  // A directory's own times change with its entries, which are looked at one by one, unless they are too many.
+  const isWhole = entries.length <= looking.left
+  snapshot.set(path, `${stats.ino} ${stats.mode}${isWhole ? '' : ` ${stats.ctimeMs}`}`)
+  for (const entry of entries.toSorted().slice(0, looking.left)) {
+    if (looking.left <= 0) return
+    looking.left -= 1
+    look(rootDir, `${path}/${entry}`, looking)
   }
 }
 
-function entriesOf(directory: string): string[] {
+/** `undefined` when nothing is there; the error's name when that cannot be known. */
+function lstat(path: string): Stats | string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    return lookFailure(error) === 'absent' ? undefined : (systemCode(error) ?? 'unknown error')
+  }
+}
+
+function entriesOf(directory: string): readonly string[] | string {
   try {
     return readdirSync(directory)
-  } catch {
-    return []
+  } catch (error) {
+    // Removed since: as if it had been empty.
+    return lookFailure(error) === 'absent' ? [] : (systemCode(error) ?? 'unknown error')
   }
 }

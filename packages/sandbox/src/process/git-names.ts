@@ -1,0 +1,103 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { lookFailure } from '../isolation/absence.ts'
+
+/** What a git outside the sandbox would trust under a root, besides names that are the same in every repository. */
+export interface GitNames {
+  /** To be mounted read-only, and watched. */
+  readonly protect: readonly string[]
+  /** Only watched: honest commands change them too, or they do not exist yet. */
+  readonly watch: readonly string[]
+}
+
+/** Below a repository's directory: what makes git run programs, or take another repository's configuration. */
+const trusted = ['config', 'config.worktree', 'commondir', 'hooks', 'info/attributes']
+
+/** Below the directory of a linked worktree; `git worktree add` writes the first two. */
+const trustedByWorktree = ['commondir', 'gitdir', 'config.worktree']
+
+/** More submodules than this are protected as one directory: each is three mounts. */
+const maxModules = 50
+
+/** Directories looked at to find submodules. */
+const maxLooks = 2_000
+
+/**
+ * Finds the repositories whose configuration a git started in `rootDir` would read: `.git`, or where a `.git` file points
+ * inside the root, or the root itself when it looks like a bare repository; their submodules and linked worktrees.
+ */
+export function gitNames(rootDir: string): GitNames {
+  const protect: string[] = []
+  const watch: string[] = []
+  const repositories = ['.git']
+  const stats = lookAt(rootDir, '.git')
+  // A file `.git` makes any directory the repository, so it is watched also before it exists.
+  if (stats === 'forbidden' || stats?.isDirectory() !== true) watch.push('.git')
+  if (stats !== 'forbidden' && stats?.isFile() === true) {
+    protect.push('.git')
+    const target = gitFileTarget(rootDir)
+    if (target !== undefined) repositories.push(target)
+  }
+  if (isBareRepository(rootDir)) repositories.push('')
+  for (const repository of repositories) {
+    const below = (name: string): string => posix.join(repository, name)
+    protect.push(...trusted.map(below))
+    protect.push(...moduleNames(rootDir, below('modules')))
+    for (const name of entriesOf(rootDir, below('worktrees')) ?? []) {
+      watch.push(...trustedByWorktree.map((file) => posix.join(below('worktrees'), name, file)))
+    }
+  }
+  return { protect, watch }
+}
+
+/** Whether git takes the root itself for a repository. */
+export function isBareRepository(rootDir: string): boolean {
+  return ['HEAD', 'objects', 'refs'].every((name) => lookAt(rootDir, name) !== undefined)
+}
+
+function moduleNames(rootDir: string, modules: string): readonly string[] {
+  const found: string[] = []
+  const pending = [modules]
+  for (let looks = 0; ; looks += 1) {
+    const directory = pending.pop()
+    if (directory === undefined) break
+    const entries = entriesOf(rootDir, directory)
+    if (entries === undefined || looks > maxLooks) return [modules]
+    if (directory !== modules && (entries.includes('HEAD') || entries.includes('config'))) {
+      found.push(directory)
+      if (entries.includes('modules')) pending.push(`${directory}/modules`)
+    } else pending.push(...entries.map((entry) => `${directory}/${entry}`))
+  }
+  if (found.length > maxModules) return [modules]
+  return found.flatMap((module) => trusted.map((name) => `${module}/${name}`))
+}
+
+/** Where a `.git` file points, if inside the root. */
+function gitFileTarget(rootDir: string): string | undefined {
+  try {
+    const [, written] = /^gitdir: *(.+?)\s*$/m.exec(readFileSync(`${rootDir}/.git`, 'utf8')) ?? []
+    if (written === undefined) return undefined
+    const target = posix.relative(rootDir, posix.resolve(rootDir, written))
+    return target === '' || target === '..' || target.startsWith('../') ? undefined : target
+  } catch {
+    // It cannot be read: then it is protected itself, and no git of this user reads it either.
+    return undefined
+  }
+}
+
+/** The names in a directory; none when it is not there or no directory, `undefined` when it cannot be listed. */
+function entriesOf(rootDir: string, directory: string): readonly string[] | undefined {
+  try {
+    return readdirSync(`${rootDir}/${directory}`)
+  } catch (error) {
+    return lookFailure(error) === 'absent' ? [] : undefined
+  }
+}
+
+function lookAt(rootDir: string, name: string) {
+  try {
+    return lstatSync(`${rootDir}/${name}`, { throwIfNoEntry: false })
+  } catch {
+    return 'forbidden'
+  }
+}
