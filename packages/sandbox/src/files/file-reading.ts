@@ -77,7 +77,7 @@ function readLarge<T>(
 function openPlace(guard: FileGuard, path: string): Place {
   const place = guard.walk(path, { lastLink: 'follow', hold: 'entry' })
   try {
-    guard.policy.check(place.relativePath, 'read')
+    guard.policy.checkPlace(place, 'read')
     return place
   } catch (error) {
     place.close()
@@ -91,10 +91,7 @@ export function openFile(guard: FileGuard, path: string, options: OpenOptions): 
   for (let tries = 1; ; tries += 1) {
     const place = retryExchanged(() => guard.walk(path, { lastLink: 'follow', hold: 'entry' }))
     try {
-      guard.policy.check(
-        place.relativePath,
-        access === 'read' && create === false ? 'read' : 'change',
-      )
+      guard.policy.checkPlace(place, access === 'read' && create === false ? 'read' : 'change')
       if (place.entry !== undefined) {
         if (create === 'exclusive') throw alreadyExists(path)
         return openExisting(guard, place, path, access, truncate)

@@ -2,6 +2,7 @@ import type { BigIntStats } from 'node:fs'
 import picomatch from 'picomatch'
 import { SandboxError } from '../sandbox-error.ts'
 import { quotePath } from './file-error.ts'
+import type { Place } from './walk-path.ts'
 
 /** What the policy is asked about: `'change'` is any writing, creating, moving or removing. */
 export type FileAction = 'read' | 'change'
@@ -20,6 +21,8 @@ export interface PathPolicyOptions {
 export interface PathPolicy {
   /** Throws `TOOL_PATH_DENIED`, naming the rule and the option that changes it. */
   check(relativePath: string, action: FileAction): void
+  /** The same for a place: where it is, and as it was spelled before the links on the way were resolved. */
+  checkPlace(place: Pick<Place, 'relativePath' | 'spellings'>, action: FileAction): void
   /** Throws when a file with this many links may not be changed. */
   checkLinks(relativePath: string, stat: BigIntStats): void
   /** The rule that hides a path from every action. */
@@ -50,20 +53,26 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
     return undefined
   }
 
+  function check(relativePath: string, action: FileAction): void {
+    const glob = denied(relativePath)
+    if (glob !== undefined) {
+      throw refusal(relativePath, `the deny rule ${JSON.stringify(glob)}`, 'deny', glob)
+    }
+    if (action === 'read' || names.length === 0) return
+    const path = fold(relativePath)
+    for (const { name, folded } of names) {
+      if (path === folded || path.startsWith(`${folded}/`)) {
+        throw refusal(relativePath, `the protected name ${JSON.stringify(name)}`, 'protect', name)
+      }
+    }
+  }
+
   return {
     denied,
-    check(relativePath, action) {
-      const glob = denied(relativePath)
-      if (glob !== undefined) {
-        throw refusal(relativePath, `the deny rule ${JSON.stringify(glob)}`, 'deny', glob)
-      }
-      if (action === 'read' || names.length === 0) return
-      const path = fold(relativePath)
-      for (const { name, folded } of names) {
-        if (path === folded || path.startsWith(`${folded}/`)) {
-          throw refusal(relativePath, `the protected name ${JSON.stringify(name)}`, 'protect', name)
-        }
-      }
+    check,
+    checkPlace({ relativePath, spellings }, action) {
+      check(relativePath, action)
+      for (const spelling of spellings) check(spelling, action)
     },
     checkLinks(relativePath, stat) {
       if (stat.nlink <= BigInt(options.maxLinks)) return

@@ -19,7 +19,7 @@ export function makeDirectory(guard: FileGuard, path: string): void {
     if (stat?.isDirectory() === true) return
     if (stat !== undefined || name === undefined)
       throw pathInvalid(path, 'exists and is not a directory.')
-    guard.policy.check(place.relativePath, 'change')
+    guard.policy.checkPlace(place, 'change')
     directory.recheck()
     try {
       mkdirSync(directory.at(name))
@@ -43,8 +43,8 @@ export function renameEntry(guard: FileGuard, from: string, to: string): void {
     try {
       if (source.name === undefined) throw rootRefused(from)
       if (target.name === undefined) throw rootRefused(to)
-      guard.policy.check(source.relativePath, 'change')
-      guard.policy.check(target.relativePath, 'change')
+      guard.policy.checkPlace(source, 'change')
+      guard.policy.checkPlace(target, 'change')
       if (source.stat.isDirectory()) checkBelow(guard, source, target.relativePath)
       source.directory.recheck()
       target.directory.recheck()
@@ -79,7 +79,7 @@ export function* removeEntry(
     const { directory, name, stat } = place
     if (stat === undefined) return false
     if (name === undefined) throw rootRefused(path)
-    guard.policy.check(place.relativePath, 'change')
+    guard.policy.checkPlace(place, 'change')
     directory.recheck()
     if (!stat.isDirectory()) {
       unlinkSync(directory.at(name))
@@ -126,7 +126,7 @@ export function changeMode(guard: FileGuard, path: string, mode: number): void {
   const place = guard.walk(path, { lastLink: 'follow', hold: 'entry' })
   try {
     if (place.entry === undefined) throw fileNotFound(path)
-    guard.policy.check(place.relativePath, 'change')
+    guard.policy.checkPlace(place, 'change')
     if (place.entry.stat.isFile()) guard.policy.checkLinks(place.relativePath, place.entry.stat)
     place.directory.recheck()
     chmodSync(place.entry.self, mode & 0o777)

@@ -40,7 +40,7 @@ export function statPath(
 ): FileStat | undefined {
   const place = guard.walk(path, { lastLink, hold: 'stat' })
   try {
-    guard.policy.check(place.relativePath, 'read')
+    guard.policy.checkPlace(place, 'read')
     const { stat } = place
     if (stat === undefined) return undefined
     return {
@@ -107,7 +107,7 @@ function enter(guard: FileGuard, path: string): { place: Place; self: HeldDirect
     throw translate(error, path)
   }
   try {
-    guard.policy.check(place.relativePath, 'read')
+    guard.policy.checkPlace(place, 'read')
     if (place.self === undefined) throw fileNotFound(path)
     return { place, self: place.self }
   } catch (error) {

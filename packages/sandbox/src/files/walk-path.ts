@@ -1,4 +1,5 @@
 import { lstatSync, mkdirSync, readlinkSync } from 'node:fs'
+import { posix } from 'node:path'
 import type { BigIntStats } from 'node:fs'
 import { pathEscape, pathInvalid, systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
@@ -10,6 +11,8 @@ import type { PathSyntax } from './path-text.ts'
 export interface Place {
   /** Every link resolved, components joined by `/`; `''` for the root. */
   readonly relativePath: string
+  /** The path with the links on it still to be resolved: once for each link that was. Rules hold for these as well. */
+  readonly spellings: readonly string[]
   /** The directory that the name is in; for the root, the root itself. */
   readonly directory: HeldDirectory
   /** Undefined for the root, which has no name that could be changed. */
@@ -66,6 +69,7 @@ class Walk {
   /** The directories we are in, the root first; one more than `#names`. */
   readonly #stack: HeldDirectory[]
   readonly #names: string[] = []
+  readonly #spellings: string[] = []
   #links = 0
   #changes = 0
 
@@ -178,6 +182,8 @@ class Walk {
         `goes through more than ${fileLimits.maxLinksInPath} symbolic links, probably in a circle.`,
       )
     }
+    const rest = this.#pending.toReversed()
+    this.#spellings.push(posix.join(...this.#names, name, ...rest).replace(/\/$/u, ''))
     // The message names the path that was asked for: where the link points is not the caller's business.
     const { from, names } = parsePath(target, this.#syntax, this.#path)
     if (from === 'root') {
@@ -222,6 +228,7 @@ class Walk {
   ): Place {
     return {
       relativePath: this.#names.join('/'),
+      spellings: this.#spellings,
       directory,
       name,
       stat,
