@@ -2,6 +2,8 @@ import {
   auditArchitecture,
   type FilterArchitecture,
   inspectedSystemCalls,
+  type ModeCall,
+  modeCalls,
   refusedSystemCalls,
   type SystemCallNumbers,
 } from './system-call-table.ts'
@@ -12,15 +14,18 @@ import {
  *
  * Guarantees, whatever the user and its capabilities: no tracing, keyrings, bpf, perf, userfaultfd or io_uring; no
  * mounts; no new namespaces by `clone`, `unshare` or `setns`; sockets only of the families unix, inet, inet6 and netlink;
- * no keystrokes pushed into a terminal; no call of a foreign architecture, whose numbers these rules would misread.
+ * no keystrokes pushed into a terminal; no file becomes set-user-ID, which outside would run as its owner for whoever
+ * starts it; no call of a foreign architecture, whose numbers these rules would misread.
  *
  * Does not protect against: what an allowed call does. Which addresses a socket can reach is the network namespace's
- * part, which files exist is the mount namespace's.
+ * part, which files exist is the mount namespace's. The set-group-ID bit is allowed: no argument tells a file from a
+ * directory, where it is in honest use (`git init --shared`, and each `chmod` below such a directory keeps it). The one
+ * group that a file can give away by it is the caller's own, the only one in the namespace.
  */
 export function systemCallFilter(architecture: FilterArchitecture): Uint8Array {
   const number = (numbers: SystemCallNumbers): number | null =>
     numbers[architecture === 'x64' ? 0 : 1]
-  const { clone, clone3, unshare, socket, socketpair, ioctl } = inspectedSystemCalls
+  const { clone, clone3, openat2, unshare, socket, socketpair, ioctl } = inspectedSystemCalls
 
   return encode([
     load(field.architecture),
@@ -35,6 +40,9 @@ export function systemCallFilter(architecture: FilterArchitecture): Uint8Array {
       .map((call) => ifEqual(call, verdict.refuse)),
     // Its flags sit behind a pointer, unreadable here; C libraries fall back to clone on ENOSYS alone.
     ifEqual(number(clone3), verdict.unknownCall),
+    // Its mode does too; programs fall back to openat.
+    ifEqual(number(openat2), verdict.unknownCall),
+    ...Object.values(modeCalls).map((call) => whenCall(number(call.numbers), noSetUserId(call))),
     whenCall(number(clone), [
       load(field.argument0),
       ifAnyBit(newNamespaceFlags, verdict.refuse),
@@ -77,6 +85,13 @@ const verdict = {
 
 // Offsets into struct seccomp_data. Arguments are 64 bits wide; the kernel itself reads the low half of these ones.
 const field = { number: 0, architecture: 4, argument0: 16, argument1: 24 } as const
+const argument = (index: number): number => field.argument0 + 8 * index
+
+// S_ISUID.
+const setUserId = 0o4000
+
+// O_CREAT and __O_TMPFILE, the same on both architectures: without them the register of the mode holds anything.
+const creatingFlags = 0x40_0040
 
 // CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET.
 const newNamespaceFlags = 0x7e02_0000
@@ -99,7 +114,9 @@ const ifEqual = (value: number | null, result: number): Block =>
 const unless = (value: number, result: number): Block => [[0x15, 1, 0, value], ...stop(result)]
 const ifAtLeast = (value: number, result: number): Block => [[0x35, 0, 1, value], ...stop(result)]
 const ifAnyBit = (mask: number, result: number): Block => [[0x45, 0, 1, mask], ...stop(result)]
+const unlessAnyBit = (mask: number, result: number): Block => [[0x45, 1, 0, mask], ...stop(result)]
 
+// Jumps are 8 bits wide: a body of more than 255 instructions would need another form.
 function whenCall(call: number | null, blocks: readonly Block[]): Block {
   const body = blocks.flat()
   return call === null ? [] : [[0x15, 0, body.length, call], ...body]
@@ -110,6 +127,15 @@ function allowedFamilies(): Block[] {
     load(field.argument0),
     ...socketFamilies.map((family) => ifEqual(family, verdict.allow)),
     stop(verdict.unknownFamily),
+  ]
+}
+
+function noSetUserId({ mode, flags }: ModeCall): Block[] {
+  return [
+    ...(flags === null ? [] : [load(argument(flags)), unlessAnyBit(creatingFlags, verdict.allow)]),
+    load(argument(mode)),
+    ifAnyBit(setUserId, verdict.refuse),
+    stop(verdict.allow),
   ]
 }
 

@@ -13,16 +13,41 @@ export type SystemCallNumbers = readonly [x64: number, arm64: number | null]
 /** Calls that the filter decides by their arguments. */
 export const inspectedSystemCalls: Readonly<
   Record<
-    'clone' | 'clone3' | 'unshare' | 'socket' | 'socketpair' | 'ioctl',
+    'clone' | 'clone3' | 'openat2' | 'unshare' | 'socket' | 'socketpair' | 'ioctl',
     readonly [x64: number, arm64: number]
   >
 > = {
   clone: [56, 220],
   clone3: [435, 435],
+  openat2: [437, 437],
   unshare: [272, 97],
   socket: [41, 198],
   socketpair: [53, 199],
   ioctl: [16, 29],
+}
+
+/** A call that gives a file its mode, and which of its arguments say so. */
+export interface ModeCall {
+  readonly numbers: SystemCallNumbers
+  readonly mode: number
+  /** The argument of `open` flags: the mode counts only when they create. `null`: it always counts. */
+  readonly flags: number | null
+}
+
+/**
+ * Calls that can put the set-user-ID bit on a file. Not `mkdir`: the kernel drops the bit there. `openat2` reads its mode
+ * from memory and is decided as a whole.
+ */
+export const modeCalls: Readonly<Record<string, ModeCall>> = {
+  chmod: { numbers: [90, null], mode: 1, flags: null },
+  fchmod: { numbers: [91, 52], mode: 1, flags: null },
+  fchmodat: { numbers: [268, 53], mode: 2, flags: null },
+  fchmodat2: { numbers: [452, 452], mode: 2, flags: null },
+  creat: { numbers: [85, null], mode: 1, flags: null },
+  mknod: { numbers: [133, null], mode: 1, flags: null },
+  mknodat: { numbers: [259, 33], mode: 2, flags: null },
+  open: { numbers: [2, null], mode: 2, flags: 1 },
+  openat: { numbers: [257, 56], mode: 3, flags: 2 },
 }
 
 /** Calls that the filter always refuses with EPERM, by the reason. */

@@ -5,6 +5,7 @@ import { hasSystemCallFilter, systemCallFilter } from '../../src/isolation/syste
 import {
   auditArchitecture,
   inspectedSystemCalls,
+  modeCalls,
   refusedSystemCalls,
   type SystemCallNumbers,
 } from '../../src/isolation/system-call-table.ts'
@@ -21,7 +22,7 @@ describe.each(architectures)('systemCallFilter for %s', (architecture) => {
   const index = architecture === 'x64' ? 0 : 1
   const run = (number: number, args: readonly bigint[] = []) =>
     runFilter(filter, { number, architecture: auditArchitecture[architecture], args })
-  const { clone, clone3, unshare, socket, socketpair, ioctl } = inspectedSystemCalls
+  const { clone, clone3, openat2, unshare, socket, socketpair, ioctl } = inspectedSystemCalls
   const refused = Object.values(refusedSystemCalls)
     .flatMap((group): (readonly [number, number | null])[] => Object.values(group))
     .map((numbers) => numbers[index])
@@ -81,6 +82,20 @@ describe.each(architectures)('systemCallFilter for %s', (architecture) => {
     expect(run(clone3[index], [1n, 88n])).toEqual(unknownCall)
   })
 
+  test('refuses exactly the set-user-ID bit of a mode that counts, whatever stands elsewhere', () => {
+    const calls = Object.values(modeCalls).filter(({ numbers }) => numbers[index] !== null)
+    const anyArguments = array(anyArgument, { minLength: 6, maxLength: 6 })
+    assert(
+      property(constantFrom(...calls), anyArguments, ({ numbers, mode, flags }, args) => {
+        const counts = flags === null || ((args[flags] ?? 0n) & 0x40_0040n) !== 0n
+        const planted = counts && ((args[mode] ?? 0n) & 0o4000n) !== 0n
+        expect(run(numbers[index] ?? -1, args)).toEqual(planted ? refuse : allow)
+      }),
+      { numRuns: 1000 },
+    )
+    expect(run(openat2[index], [0n, 0n, 0n, 24n])).toEqual(unknownCall)
+  })
+
   test('lets sockets be of four families only, whatever stands in the unused half', () => {
     assert(
       property(nat(60), nat(0xffff_ffff), (family, high) => {
@@ -126,10 +141,15 @@ describe('systemCallFilter', () => {
     ({ header, index }) => {
       const defined = readFileSync(header, 'utf8').matchAll(/^#define __NR(?:3264)?_(\w+) (\d+)$/gm)
       const numbers = new Map(Array.from(defined, ([, name, number]) => [name, Number(number)]))
-      const groups = [inspectedSystemCalls, ...Object.values(refusedSystemCalls)]
+      const modes = Object.entries(modeCalls).map(([name, call]) => [name, call.numbers] as const)
+      const groups = [
+        inspectedSystemCalls,
+        Object.fromEntries(modes),
+        ...Object.values(refusedSystemCalls),
+      ]
       const own = groups.flatMap((group): [string, SystemCallNumbers][] => Object.entries(group))
       // A header older than a call, or of an architecture that never had it, says nothing about it.
-      const known = own.filter(([name]) => numbers.has(name))
+      const known = own.filter(([name, both]) => both[index] !== null && numbers.has(name))
       expect(known.map(([name, both]) => [name, both[index]])).toEqual(
         known.map(([name]) => [name, numbers.get(name)]),
       )
