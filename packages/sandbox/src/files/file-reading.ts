@@ -91,7 +91,7 @@ export function openFile(guard: FileGuard, path: string, options: OpenOptions): 
   for (let tries = 1; ; tries += 1) {
     const place = retryExchanged(() => guard.walk(path, { lastLink: 'follow', hold: 'entry' }))
     try {
-      guard.policy.checkPlace(place, access === 'read' && create === false ? 'read' : 'change')
+      guard.policy.checkPlace(place, access === 'read' && create === false ? 'read' : 'write')
       if (place.entry !== undefined) {
         if (create === 'exclusive') throw alreadyExists(path)
         return openExisting(guard, place, path, access, truncate)

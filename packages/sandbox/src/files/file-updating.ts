@@ -95,7 +95,7 @@ function walkToFile(guard: FileGuard, path: string): Place {
 
 function updatePlace(guard: FileGuard, place: Place, request: UpdateRequest): void | Promise<void> {
   const { path, maxBytes } = request
-  guard.policy.checkPlace(place, 'change')
+  guard.policy.checkPlace(place, 'write')
   const entry = regularFile(place, path)
   guard.policy.checkLinks(place.relativePath, entry.stat)
   checkWritable(entry.self, entry.stat)

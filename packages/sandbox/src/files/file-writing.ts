@@ -98,7 +98,7 @@ function openTarget(guard: FileGuard, { path, exclusive }: WriteRequest): Target
     createParents: (parent) => guard.policy.check(parent, 'change'),
   })
   try {
-    guard.policy.checkPlace(place, 'change')
+    guard.policy.checkPlace(place, 'write')
     const { name, stat } = place
     if (name === undefined || place.self !== undefined) throw notAFile(path, 'directory')
     if (stat !== undefined) {

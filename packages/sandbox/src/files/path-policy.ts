@@ -4,8 +4,11 @@ import { SandboxError } from '../sandbox-error.ts'
 import { quotePath } from './file-error.ts'
 import type { Place } from './walk-path.ts'
 
-/** What the policy is asked about: `'change'` is any writing, creating, moving or removing. */
-export type FileAction = 'read' | 'change'
+/**
+ * What the policy is asked about: `'change'` is any writing, creating, moving or removing; `'write'` is a change that
+ * leaves a file there.
+ */
+export type FileAction = 'read' | 'change' | 'write'
 
 export interface PathPolicyOptions {
   readonly deny: readonly string[]
@@ -40,6 +43,10 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   }))
   const names = options.protectedNames.map((name) => ({ name, folded: fold(trimSlashes(name)) }))
 
+  const isAboutGit = names.some(({ folded }) => folded.startsWith('.git/'))
+  // A file `.git` names any directory as the repository; `HEAD` makes the root a bare one, whose `config` then counts.
+  const repositoryFiles = new Set(['.git', 'HEAD'].map(fold))
+
   function denied(relativePath: string): string | undefined {
     if (deny.length === 0 || relativePath === '') return undefined
     const path = fold(relativePath)
@@ -60,6 +67,9 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
     }
     if (action === 'read' || names.length === 0) return
     const path = fold(relativePath)
+    if (action === 'write' && isAboutGit && repositoryFiles.has(path)) {
+      throw refusal(relativePath, 'a rule about git: this file makes a repository', 'protect', path)
+    }
     for (const { name, folded } of names) {
       if (path === folded || path.startsWith(`${folded}/`)) {
         throw refusal(relativePath, `the protected name ${JSON.stringify(name)}`, 'protect', name)

@@ -44,7 +44,7 @@ export function renameEntry(guard: FileGuard, from: string, to: string): void {
       if (source.name === undefined) throw rootRefused(from)
       if (target.name === undefined) throw rootRefused(to)
       guard.policy.checkPlace(source, 'change')
-      guard.policy.checkPlace(target, 'change')
+      guard.policy.checkPlace(target, source.stat.isDirectory() ? 'change' : 'write')
       if (source.stat.isDirectory()) checkBelow(guard, source, target.relativePath)
       source.directory.recheck()
       target.directory.recheck()
