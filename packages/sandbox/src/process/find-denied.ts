@@ -86,7 +86,7 @@ function entriesOf(rootDir: string, directory: string): readonly Entry[] | 'forb
   }
 }
 
-function toEntry(entry: Dirent<string> | Dirent<Buffer>, name: string): Entry {
+function toEntry(entry: Dirent | Dirent<Buffer>, name: string): Entry {
   return { name, isDirectory: entry.isDirectory(), isLink: entry.isSymbolicLink() }
 }
 
