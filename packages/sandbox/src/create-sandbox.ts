@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { createSandboxFiles } from './files/sandbox-files.ts'
 import { resolveProtectedNames } from './files/protected-names.ts'
 import type { IsolationReport } from './isolation/backend.ts'
@@ -25,7 +25,7 @@ import { SandboxError } from './sandbox-error.ts'
  * const { output } = await sandbox.run('node', ['--test'])
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const rootDir = canonicalRoot(options.rootDir)
+  checkRoot(options.rootDir)
   const network = resolveNetwork(options.network ?? 'none')
   const limits = resolveLimits(options.limits ?? {})
   const filePolicy = options.files ?? {}
@@ -33,13 +33,15 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { backend, report: isolation } = await detectIsolation({ wish, network })
   const check = await resolveCommandCheck(options.commands ?? 'documented', network, isolation)
   const files = createSandboxFiles({
-    rootDir,
+    // As it was given: absolute paths may be spelled with its links.
+    rootDir: options.rootDir,
     deny: filePolicy.deny ?? [],
     protect: filePolicy.protect ?? 'default',
     maxLinks: filePolicy.maxLinks ?? 1,
     durability: filePolicy.durability ?? 'fsync',
     guard: requiresFiles(wish) ? 'beneath' : 'auto',
   })
+  const { rootDir } = files
   const report = Object.freeze({ ...isolation, network, guard: files.guard })
   const settings: RunSettings = Object.freeze({
     rootDir,
@@ -118,7 +120,7 @@ function requiresFiles(wish: NonNullable<SandboxOptions['isolation']>): boolean 
   return wish === 'require' || (typeof wish === 'object' && wish.require.includes('files'))
 }
 
-function canonicalRoot(rootDir: string): string {
+function checkRoot(rootDir: string): void {
   const refuse = (problem: string, cause?: unknown): never => {
     throw new SandboxError(
       'INVALID_INPUT',
@@ -126,12 +128,11 @@ function canonicalRoot(rootDir: string): string {
       { details: { rootDir }, cause, effect: 'none' },
     )
   }
-  if (typeof rootDir !== 'string' || rootDir === '') return refuse('is not a path')
+  if (typeof rootDir !== 'string' || rootDir === '') refuse('is not a path')
   try {
-    const canonical = realpathSync(rootDir)
-    return statSync(canonical).isDirectory() ? canonical : refuse('is not a directory')
+    if (!statSync(rootDir).isDirectory()) refuse('is not a directory')
   } catch (error) {
     if (SandboxError.isInstance(error)) throw error
-    return refuse('cannot be opened', error)
+    refuse('cannot be opened', error)
   }
 }

@@ -16,6 +16,22 @@ describe('createSandbox', () => {
     expect(sandbox.report.guard).toBe(process.platform === 'linux' ? 'beneath' : 'checked')
   })
 
+  test('takes absolute paths that spell the root as it was given', async () => {
+    const root = newRoot()
+    mkdirSync(join(root, 'real/sub'), { recursive: true })
+    symlinkSync('real', join(root, 'link'))
+    writeFileSync(join(root, 'real/sub/f'), 'text')
+    const sandbox = await newSandbox({ rootDir: join(root, 'link'), isolation: 'none' })
+    for (const spelling of ['link', 'real']) {
+      expect(await sandbox.files.readText(join(root, spelling, 'sub/f'))).toBe('text')
+      const { stdout } = await sandbox.run('cat', ['f'], { cwd: join(root, spelling, 'sub') })
+      expect(stdout).toBe('text')
+    }
+    await expect(sandbox.files.readText(join(root, 'link-not/f'))).rejects.toThrow(
+      code('TOOL_PATH_ESCAPE'),
+    )
+  })
+
   test('refuses a root that is missing, a file or no path', async () => {
     const root = newRoot()
     writeFileSync(join(root, 'file'), '')
