@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 import { promisify } from 'node:util'
 import { systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
@@ -149,13 +149,19 @@ function openTemporary(directory: HeldDirectory, mode: number): { fd: number; na
   }
 }
 
-// Random so that nobody can wait for the name; the counter makes it unique in this process at no cost.
-const nameOfProcess = randomBytes(9).toString('base64url')
-let counter = 0
+// Every name is random: a name that was seen tells nothing of the next, so nobody can take it first. The bytes come in
+// blocks, since asking for a few at a time costs more than making the file's name is worth.
+const nameBytes = 12
+const block = Buffer.alloc(nameBytes * 64)
+let used = block.length
 
 function temporaryName(): string {
-  counter += 1
-  return `.smithers-${nameOfProcess}-${counter.toString(36)}.tmp`
+  if (used === block.length) {
+    randomFillSync(block)
+    used = 0
+  }
+  used += nameBytes
+  return `.smithers-${block.toString('base64url', used - nameBytes, used)}.tmp`
 }
 
 function keepOwnerAndMode(fd: number, replaced: BigIntStats): void {

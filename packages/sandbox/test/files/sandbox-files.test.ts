@@ -629,6 +629,30 @@ describe('SandboxFiles.list, walk, stat and exists', () => {
   })
 })
 
+describe('temporary names', () => {
+  it('tell nothing of the next ones', async () => {
+    const { root, files } = createWorkspace({})
+    const seen: string[] = []
+    const watcher = async function* (): AsyncGenerator<Uint8Array> {
+      seen.push(...readdirSync(root).filter((name) => name.endsWith('.tmp')))
+      yield Buffer.from('x')
+    }
+    for (const name of ['a', 'b', 'c']) await files.write(name, watcher())
+    const stems = seen.map((name) => name.replace('.smithers-', '').slice(0, 8))
+    expect(seen).toHaveLength(3)
+    expect(new Set(stems).size).toBe(3)
+    // What the old way of counting on would have used next.
+    for (let index = 0; index < 500; index += 1) {
+      for (const name of seen) {
+        const next = name.replace(/[^-]*\.tmp$/u, `${index.toString(36)}.tmp`)
+        writeFileSync(join(root, next), '')
+      }
+    }
+    await files.write('d', 'text')
+    expect(readFileSync(join(root, 'd'), 'utf8')).toBe('text')
+  })
+})
+
 describe('many operations at once', () => {
   it('do not fail, leak descriptors or hold up the event loop for the length of all of them', async () => {
     const { files } = createWorkspace({ 'd/f': 'x'.repeat(1000) })
