@@ -59,7 +59,7 @@ function createProgram({ version, terminal, env, interrupted }: ProgramOptions):
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => void terminal.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, 'smithers: ')),
+      outputError: (text, write) => write(oneLine(text)),
     })
     .addHelpText(
       'after',
@@ -83,4 +83,12 @@ Environment: NO_COLOR, FORCE_COLOR, SMITHERS_MODEL, SMITHERS_DEBUG (prints stack
   addApprovalCommands(program, terminal)
   addDoctorCommand(program, terminal)
   return program
+}
+
+/** Our prefix in place of commander's, and a suggestion on the line of the error it belongs to. */
+function oneLine(text: string): string {
+  return `${text
+    .replace(/^error: /, 'smithers: ')
+    .trimEnd()
+    .replaceAll('\n', ' ')}\n`
 }

@@ -48,7 +48,7 @@ describe('smithers demo', () => {
     const places = order.map((text) => lines.findIndex((line) => line.startsWith(text)))
     expect(places).toEqual(places.toSorted((a, b) => a - b))
     expect(places[0]).toBeGreaterThan(0)
-    expect(lines.filter((line) => line.startsWith('✓'))).toHaveLength(9)
+    expect(lines.filter((line) => line.startsWith('✓'))).toHaveLength(10)
     expect(lines.filter((line) => line.startsWith('✗'))).toEqual([])
   })
 

@@ -16,6 +16,7 @@ import { carryApproval } from './gates/approval-for.ts'
 import type { GateOptions } from './gates/gate-options.ts'
 import { resolveGates } from './gates/resolve-gates.ts'
 import { withRetries } from './gates/retry.ts'
+import { redefineKey } from './with-gates.ts'
 import { SmithersError } from './smithers-error.ts'
 import type { ToolCallOptions } from './tool-call-options.ts'
 import type { TaskContext, ToolContext } from './tool-context.ts'
@@ -176,6 +177,8 @@ export function defineTool(
       execute(definition, args, callOptions),
     [toolMetadata]: definition.metadata,
     ...carryApproval(definition),
+    [redefineKey]: (gates: object) =>
+      defineTool({ ...options, ...gates } as DefineToolOptions<ZodType, unknown>),
   }
   return tool as unknown as AnyDefinedTool
 }

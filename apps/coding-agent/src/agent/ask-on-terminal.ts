@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os'
 import type { ApprovalDecision, ApprovalQuestion, OnApproval } from '@smithers/tool-core'
-import { approvalText } from '../terminal/approval-text.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -24,7 +23,10 @@ async function ask(
   { line, colors }: Terminal,
 ): Promise<ApprovalDecision | undefined> {
   // Loaded here: most runs ask nothing.
-  const { isCancel, select, text } = await import('@clack/prompts')
+  const [{ isCancel, select, text }, { approvalText }] = await Promise.all([
+    import('@clack/prompts'),
+    import('../terminal/approval-text.ts'),
+  ])
   const decidedBy = userInfo().username
   line(`\n${colors.bold(printable(approval.prompt ?? `Run ${approval.toolName}?`))}`)
   line(await approvalText(approval.toolName, args, context.rootDir, colors))

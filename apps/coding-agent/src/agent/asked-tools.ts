@@ -1,37 +1,31 @@
 import { type BuiltinTools, createBuiltinTools } from '@smithers/builtin-tools'
 import { withGates } from '@smithers/tool-core'
-import { badInput } from '../command-failure.ts'
+import { approvalPrompts, type ToolName } from './tool-names.ts'
 
-/** A built-in tool's name. */
-export type ToolName = keyof BuiltinTools
-
-const prompts: Readonly<Record<ToolName, string>> = {
-  read: 'Read {{path}}?',
-  write: 'Write {{path}}?',
-  edit: 'Change {{path}}?',
-  grep: 'Search for {{pattern}}?',
-  bash: 'Run {{cmd}} {{args}}?',
-}
-
-/** Reads the value of `--ask`: names of tools with commas between. */
-export function toolNames(value: string): ToolName[] {
-  const names = value.split(',').map((name) => name.trim())
-  const unknown = names.filter((name) => !Object.hasOwn(prompts, name))
-  if (unknown.length > 0) {
-    throw badInput(
-      `--ask ${value} names no tool: ${unknown.join(', ')}. The tools are ${Object.keys(prompts).join(', ')}.`,
-    )
-  }
-  return names as ToolName[]
+/** Which calls somebody must approve. */
+export interface Asking {
+  readonly tools: readonly ToolName[]
+  /** Only the first call for each file, not every one. */
+  readonly oncePerFile: boolean
 }
 
 /** The built-in tools; calls of those that are asked about need approval. */
-export function askedTools(ask: readonly ToolName[]): BuiltinTools {
+export function askedTools({ tools: names, oncePerFile }: Asking): BuiltinTools {
   // What is not enforced was said when the run began.
   const tools = createBuiltinTools({ warn() {} })
-  const gated = ask.map((name) => [
+  const asked = new Set<string>()
+  const needsApproval = ({ path }: { readonly path?: string }): boolean => {
+    if (!oncePerFile || path === undefined) return true
+    const isFirst = !asked.has(path)
+    asked.add(path)
+    return isFirst
+  }
+  const gated = names.map((name) => [
     name,
-    withGates(tools[name] as never, { needsApproval: true, approvalPrompt: prompts[name] }),
+    withGates<{ execute: (args: { path?: string }, options: never) => unknown }>(
+      tools[name] as never,
+      { needsApproval, approvalPrompt: approvalPrompts[name] },
+    ),
   ])
   return { ...tools, ...Object.fromEntries(gated) } as BuiltinTools
 }

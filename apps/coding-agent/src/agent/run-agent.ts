@@ -1,4 +1,4 @@
-import { createToolRun } from '@smithers/tool-core'
+import { createToolRun, isSmithersError, type SmithersError } from '@smithers/tool-core'
 import type { OnApproval, ToolCallLog, ToolRun } from '@smithers/tool-core'
 import { isStepCount, ToolLoopAgent } from 'ai'
 import type { LanguageModel } from 'ai'
@@ -6,7 +6,7 @@ import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
 import { describeError } from '../describe-error.ts'
 import { recordRefusedCall } from './refused-call.ts'
 import type { RunReporter } from '../terminal/run-reporter.ts'
-import { askedTools, type ToolName } from './asked-tools.ts'
+import { askedTools, type Asking } from './asked-tools.ts'
 import { isolationFor } from './isolation-for.ts'
 import { nextAttempt } from './next-attempt.ts'
 import { observeCalls } from './observe-calls.ts'
@@ -29,7 +29,7 @@ export interface AgentRunOptions {
   readonly timeoutMs: number | undefined
   readonly maxSteps: number
   /** Tools whose calls somebody must approve. */
-  readonly ask: readonly ToolName[]
+  readonly ask: Asking
   /** Answers at once; without it the run pauses. */
   readonly onApproval: OnApproval | undefined
   readonly reporter: RunReporter
@@ -78,7 +78,9 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
     await run.settle()
     failure = incomplete(progress, options.maxSteps)
   } catch (error) {
-    failure = new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
+    failure = isPaused(error)
+      ? pausedFailure(error, runId, options.logPath)
+      : new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
   } finally {
     await calls.stop()
   }
@@ -163,4 +165,22 @@ function incomplete(
       ? `The agent had no answer after ${maxSteps} steps. Raise --max-steps, or make the task smaller.`
       : `The model stopped before it had an answer (${finishReason}).`
   return new CommandFailure(exitCodes.failed, reason)
+}
+
+function isPaused(error: unknown): error is SmithersError {
+  return isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED'
+}
+
+/** The run waits for somebody: says how to decide, and how to go on. */
+function pausedFailure(error: SmithersError, runId: string, logPath: string): CommandFailure {
+  const waiting = (error.details['approvals'] ?? []) as readonly { readonly approvalId: string }[]
+  const commands = waiting.map(
+    ({ approvalId }) => `smithers approve ${approvalId} --log ${logPath}`,
+  )
+  return new CommandFailure(
+    exitCodes.failed,
+    `The run is paused, because ${waiting.length === 1 ? 'a call waits' : `${waiting.length} calls wait`} for approval. ` +
+      `Decide with: ${commands.join('; ')} (or reject). Then start it again with --run ${runId}.`,
+    { cause: error },
+  )
 }

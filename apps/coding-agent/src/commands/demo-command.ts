@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
 import { createJsonReporter, createTextReporter } from '../terminal/run-reporter.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -28,6 +29,7 @@ async function demo(json: boolean, terminal: Terminal, interrupted: AbortSignal)
   await runDemo({
     reporter: json ? createDemoJsonReporter(terminal) : createDemoTextReporter(terminal),
     runReporter: json ? createJsonReporter(terminal) : createTextReporter(terminal),
+    onApproval: !json && isInteractive(terminal) ? askOnTerminal(terminal) : undefined,
     interrupted,
   })
 }

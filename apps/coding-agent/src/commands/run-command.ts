@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import type { Command } from 'commander'
 import { providerNames, resolveLanguageModel } from '../agent/language-model.ts'
 import { checkedRoot, isBeneath } from '../agent/root-directory.ts'
-import { type ToolName, toolNames } from '../agent/asked-tools.ts'
+import { type ToolName, toolNames } from '../agent/tool-names.ts'
 import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
 import { badInput } from '../command-failure.ts'
 import { openLogForRun } from '../log/open-log.ts'
@@ -115,7 +115,7 @@ async function run(
       maxOutputBytes: options.maxOutputBytes,
       timeoutMs: options.toolTimeoutMs,
       maxSteps: options.maxSteps,
-      ask: options.ask ?? [],
+      ask: { tools: options.ask ?? [], oncePerFile: false },
       onApproval:
         options.json !== true && isInteractive(terminal) ? askOnTerminal(terminal) : undefined,
       reporter: options.json ? createJsonReporter(terminal) : createTextReporter(terminal),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Sandbox } from '@smithers/sandbox'
-import type { ToolCallRow } from '@smithers/tool-core'
+import type { ApprovalRow, ToolCallRow } from '@smithers/tool-core'
 import { callVerdict } from '../log/call-outcome.ts'
 import type { SampleRepository } from './sample-repository.ts'
 
@@ -16,6 +16,7 @@ export interface DemoEvidence {
   readonly repository: SampleRepository
   readonly sandbox: Sandbox
   readonly rows: readonly ToolCallRow[]
+  readonly approvals: readonly ApprovalRow[]
   /** Everything that the model was sent and said. */
   readonly conversation: string
   /** How many connections the server got that the agent was told to call. */
@@ -27,7 +28,7 @@ export interface DemoEvidence {
  * once more by the app itself.
  */
 export async function checkDemo(evidence: DemoEvidence): Promise<DemoCheck[]> {
-  const { repository, sandbox, rows, conversation, connections } = evidence
+  const { repository, sandbox, rows, approvals, conversation, connections } = evidence
   const tests = rows.filter(
     ({ toolName, inputJson }) => toolName === 'bash' && inputJson?.includes('--test'),
   )
@@ -48,6 +49,10 @@ export async function checkDemo(evidence: DemoEvidence): Promise<DemoCheck[]> {
       holds: codesOf(rows, 'edit').join() === 'TOOL_PATCH_FAILED,ok',
     },
     {
+      claim: 'The file was changed only after somebody had approved it, and the log says who.',
+      holds: approvedFirst(approvals, rows),
+    },
+    {
       claim: `curl was refused; ${connections} connections reached the server.`,
       holds: codesOf(rows, 'bash').includes('TOOL_NETWORK_DISABLED') && connections === 0,
     },
@@ -63,6 +68,18 @@ export async function checkDemo(evidence: DemoEvidence): Promise<DemoCheck[]> {
       holds: rows.length > 0 && rows.every((row) => row.finishedAtMs !== null) && files.length > 0,
     },
   ]
+}
+
+function approvedFirst(approvals: readonly ApprovalRow[], rows: readonly ToolCallRow[]): boolean {
+  const [approval, ...others] = approvals
+  const first = rows.find(({ toolName }) => toolName === 'edit')
+  if (approval?.decidedAtMs == null || first === undefined || others.length > 0) return false
+  return (
+    approval.status === 'executed' &&
+    approval.decidedBy !== null &&
+    approval.usedBy === first.callToken &&
+    approval.decidedAtMs <= first.startedAtMs
+  )
 }
 
 function codesOf(rows: readonly ToolCallRow[], toolName: string): string[] {

@@ -11,6 +11,8 @@ import type { SampleRepository } from './sample-repository.ts'
 /** Shows what surrounds the run of the demo; the run itself has its own reporter. */
 export interface DemoReporter {
   introduced(task: string): void
+  /** A call was approved for want of a person. */
+  approved(text: string): void
   changed(patch: string): void
   recorded(rows: readonly ToolCallRow[]): void
   guarded(report: SandboxReport): void
@@ -31,6 +33,9 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
       line(colors.bold('An agent repairs a small repository.'))
       line(colors.dim('Scripted: what the model says. Real: tools, files, tests, git, log.'))
       line(`\n${task}\n`)
+    },
+    approved(text) {
+      line(colors.yellow(text))
     },
     changed(patch) {
       title('What changed (git diff)')
@@ -69,6 +74,7 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
 export function createDemoJsonReporter({ json }: Terminal): DemoReporter {
   return {
     introduced: (task) => json({ type: 'task', task }),
+    approved: (text) => json({ type: 'approval', text }),
     changed: (patch) => json({ type: 'diff', patch }),
     recorded(rows) {
       for (const row of rows) json({ type: 'call', ...row })

@@ -1,7 +1,7 @@
 import { createSqliteLog } from '@smithers/log-sqlite'
 import { createSandbox } from '@smithers/sandbox'
 import type { Sandbox } from '@smithers/sandbox'
-import type { ToolCallRow } from '@smithers/tool-core'
+import type { ApprovalRow, OnApproval, ToolCallRow } from '@smithers/tool-core'
 import { runAgent } from '../agent/run-agent.ts'
 import { CommandFailure, exitCodes } from '../command-failure.ts'
 import { collectRows } from '../log/all-rows.ts'
@@ -21,6 +21,8 @@ import type { ScriptedModel } from './scripted-model.ts'
 export interface DemoOptions {
   readonly reporter: DemoReporter
   readonly runReporter: RunReporter
+  /** Asks the person; undefined when nobody sits at the terminal. */
+  readonly onApproval: OnApproval | undefined
   readonly interrupted: AbortSignal
 }
 
@@ -41,7 +43,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     await letAgentWork({ ...options, repository, scripted, task })
 
     reporter.changed(await patchOf(sandbox))
-    const rows = await recordedCalls(repository.logPath)
+    const { rows, approvals } = await recorded(repository.logPath)
     reporter.recorded(rows)
     reporter.guarded(sandbox.report)
 
@@ -56,6 +58,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
       repository,
       sandbox,
       rows,
+      approvals,
       conversation: scripted.conversation(),
       connections: tracker.connections(),
     })
@@ -98,11 +101,23 @@ async function letAgentWork(work: AgentWork): Promise<void> {
       maxOutputBytes: undefined,
       timeoutMs: undefined,
       maxSteps: 20,
+      ask: { tools: ['edit'], oncePerFile: true },
+      onApproval: work.onApproval ?? answered(work.reporter),
       reporter: work.runReporter,
       abortSignal: work.interrupted,
     })
   } finally {
     await log.close()
+  }
+}
+
+/** Stands in for the person, and says so. */
+function answered(reporter: DemoReporter): OnApproval {
+  return ({ approval }) => {
+    reporter.approved(
+      `${approval.prompt ?? approval.toolName} Approved by the demo itself: nobody sits at this terminal.`,
+    )
+    return { approved: true, decidedBy: 'demo' }
   }
 }
 
@@ -112,10 +127,13 @@ async function patchOf(sandbox: Sandbox): Promise<string> {
 }
 
 /** The log is opened anew: what is shown was on the disk. */
-async function recordedCalls(logPath: string): Promise<ToolCallRow[]> {
+async function recorded(
+  logPath: string,
+): Promise<{ readonly rows: ToolCallRow[]; readonly approvals: ApprovalRow[] }> {
   const log = openExistingLog(logPath)
   try {
-    return await collectRows(log, { runId: 'demo' })
+    const rows = await collectRows(log, { runId: 'demo' })
+    return { rows, approvals: (await log.approvals?.list({ runId: 'demo' })) ?? [] }
   } finally {
     await log.close()
   }

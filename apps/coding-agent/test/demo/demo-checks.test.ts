@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import { createSandbox } from '@smithers/sandbox'
+import type { ApprovalRow, ToolCallRow } from '@smithers/tool-core'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { checkDemo } from '../../src/demo/demo-checks.ts'
 import type { DemoCheck, DemoEvidence } from '../../src/demo/demo-checks.ts'
@@ -30,7 +31,39 @@ async function unrepaired(): Promise<DemoEvidence> {
   const log = createSqliteLog({ path: repository.logPath })
   const rows = await log.list({})
   await log.close()
-  return { repository, sandbox, rows, conversation: '', connections: 0 }
+  const approvals = [approvalOf(rows.find(({ toolName }) => toolName === 'edit'))]
+  return { repository, sandbox, rows, approvals, conversation: '', connections: 0 }
+}
+
+/** Asked and granted just before the call that it is for. */
+function approvalOf(row: ToolCallRow | undefined): ApprovalRow {
+  if (row === undefined) throw new Error('the sample log has no edit')
+  const { runId, nodeId, iteration, attempt, toolName, callToken, startedAtMs } = row
+  return {
+    id: 'apr_1',
+    runId,
+    nodeId,
+    iteration,
+    attempt,
+    toolName,
+    toolCallId: 'call-2',
+    callKey: 'key',
+    idempotencyKey: null,
+    inputJson: null,
+    inputSchemaJson: null,
+    prompt: null,
+    defaultsJson: null,
+    status: 'executed',
+    requestedAtMs: startedAtMs - 2,
+    expiresAtMs: null,
+    decidedAtMs: startedAtMs - 1,
+    decidedBy: 'somebody',
+    comment: null,
+    approvedArgsJson: null,
+    usedBy: callToken,
+    usedByOwner: null,
+    usedAtMs: startedAtMs,
+  }
 }
 
 function broken(checks: readonly DemoCheck[]): string[] {
@@ -49,6 +82,20 @@ describe('checkDemo', () => {
     const evidence = await unrepaired()
     writeFileSync(`${evidence.repository.rootDir}/test/split.test.js`, '')
     expect(broken(await checkDemo(evidence))).toEqual(['Only src/split.js was changed.'])
+  })
+
+  test('sees a file that was changed before anybody approved it', async () => {
+    const evidence = await unrepaired()
+    const [approval] = evidence.approvals
+    const late = evidence.approvals.map((each) => ({
+      ...each,
+      decidedAtMs: (approval?.decidedAtMs ?? 0) + 1000,
+    }))
+    for (const approvals of [[], late]) {
+      expect(broken(await checkDemo({ ...evidence, approvals })).join()).toContain(
+        'only after somebody had approved it',
+      )
+    }
   })
 
   test('sees a connection that was made', async () => {
