@@ -1,4 +1,4 @@
-import { isAbsolute, posix, relative } from 'node:path'
+import { isAbsolute, posix, relative, resolve } from 'node:path'
 import type { SandboxFiles } from '@smithers/sandbox'
 import { SmithersError } from '@smithers/tool-core'
 import { applyHunks } from './unified-diff.ts'
@@ -13,10 +13,17 @@ export async function editFile(
   {
     path,
     patch,
+    rootDir,
     maxBytes,
-  }: { readonly path: string; readonly patch: string; readonly maxBytes: number },
+  }: {
+    readonly path: string
+    readonly patch: string
+    /** The root as it was given: a link to it is another way to spell paths. */
+    readonly rootDir: string
+    readonly maxBytes: number
+  },
 ): Promise<void> {
-  const hunks = await parseUnifiedDiff(patch, namesOf(path, files))
+  const hunks = await parseUnifiedDiff(patch, namesOf(path, [files.rootDir, resolve(rootDir)]))
   await files.updateText(
     path,
     (before) => {
@@ -29,10 +36,18 @@ export async function editFile(
   )
 }
 
-/** What the headers of a patch may call a file: as it was given, and as seen from the root. */
-function namesOf(path: string, { rootDir }: SandboxFiles): readonly string[] {
-  const fromRoot = isAbsolute(path) ? relative(rootDir, path) : path
-  return [posix.normalize(path), posix.normalize(fromRoot.replaceAll('\\', '/'))]
+/** What the headers of a patch may call a file: as it was given, as seen from the root, and absolute. */
+function namesOf(path: string, rootDirs: readonly string[]): readonly string[] {
+  const fromRoot = pathFromRoot(path, rootDirs).replaceAll('\\', '/')
+  return [path, fromRoot, ...rootDirs.map((rootDir) => posix.join(rootDir, fromRoot))].map((name) =>
+    posix.normalize(name),
+  )
+}
+
+function pathFromRoot(path: string, rootDirs: readonly string[]): string {
+  if (!isAbsolute(path)) return path
+  const paths = rootDirs.map((rootDir) => relative(rootDir, path))
+  return paths.find((each) => !isAbsolute(each) && !/^\.\.(?:[\\/]|$)/u.test(each)) ?? path
 }
 
 function resultTooLarge(path: string, bytes: number, maxBytes: number): SmithersError {

@@ -48,7 +48,8 @@ export function createEditTool(settings: ToolSettings): DefinedTool<EditInput, s
           { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
         )
       }
-      await editFile(files, { path, patch, maxBytes: maxOutputBytes })
+      const rootDir = settings.rootDir ?? ctx.rootDir
+      await editFile(files, { path, patch, rootDir, maxBytes: maxOutputBytes })
       return 'ok'
     },
   })

@@ -73,7 +73,7 @@ function checkedHunks(
     )
   }
   checkHeader(file, paths)
-  checkStrayLines(lines, file)
+  checkStrayLines(lines, file, paths)
   const hunks = file.hunks.map(({ oldStart, lines: body }, index) =>
     hunk(index + 1, oldStart - 1, body),
   )
@@ -171,27 +171,55 @@ function checkHeader(file: StructuredPatch, paths: readonly string[]): void {
     throw notAChange()
   if (isBinary === true) throw patchFailed('it is a binary patch. edit changes text.')
   for (const name of [oldFileName, newFileName]) {
-    if (name === undefined || paths.some((path) => names(name.trim(), path))) continue
-    throw patchFailed(
-      `its header names ${quoteLine(name)}, but the path is ${quoteLine(paths[0])}. Send the patch to the file that it is for, or correct the header.`,
-      { logReason: 'its header names another file.' },
-    )
+    if (name !== undefined) checkName(name, paths)
   }
 }
 
-/** Whether a header's name is this path, alone or behind the `a/` and `b/` that git writes. */
-function names(name: string, path: string): boolean {
-  return (
-    name === path || stripDot(name) === path || stripDot(name.replace(/^[abciow]\//u, '')) === path
+function checkName(name: string, paths: readonly string[]): void {
+  if (isNameOf(name.trim(), paths)) return
+  throw patchFailed(
+    `its header names ${quoteLine(name)}, but the path is ${quoteLine(paths[0])}. Send the patch to the file that it is for, or correct the header.`,
+    { logReason: 'its header names another file.' },
   )
 }
 
-function stripDot(name: string): string {
-  return name.replace(/^(?:\.\/)+/u, '')
+/** Checks a line outside of hunks that asks for something besides them. */
+function checkExtendedHeader(line: string, paths: readonly string[]): void {
+  if (/^(?:old|new) mode \d{6}\s*$/u.test(line)) {
+    throw patchFailed(
+      'it changes the mode of the file. edit only changes contents: remove the lines "old mode" and "new mode", and use chmod through bash.',
+    )
+  }
+  if (/^\*\*\* (?:(?:Add|Delete) File|Move to):/u.test(line)) throw notAChange()
+  const name = /^(?:\*\*\* Update File|Index):(.*)$/su.exec(line)?.[1]?.trim()
+  if (name !== undefined && name !== '') checkName(name, paths)
+}
+
+const dateAtEnd = /\s+\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?$/u
+
+/**
+ * Whether a header's name is one of these paths: alone, behind the `a/` and `b/` that git writes (which may take the
+ * place of the first slash), or before a date that a space and not a tab divides from it.
+ */
+function isNameOf(name: string, paths: readonly string[]): boolean {
+  return [name, name.replace(dateAtEnd, '')].some((written) => {
+    const bare = written.replace(/^[abciow]\//u, '')
+    const spellings = bare === written ? [written] : [written, bare, `/${bare}`]
+    return spellings.some((spelling) => paths.includes(tidy(spelling)))
+  })
+}
+
+/** Without what changes nothing. `..` stays, and matches nothing: nobody can say from where it leads. */
+function tidy(name: string): string {
+  return name.replaceAll(/\/{2,}/gu, '/').replace(/^(?:\.\/)+/u, '')
 }
 
 /** Finds what the parser skipped although it looks like a part of a hunk, and counts that it corrected by itself. */
-function checkStrayLines(lines: readonly string[], { hunks }: StructuredPatch): void {
+function checkStrayLines(
+  lines: readonly string[],
+  { hunks }: StructuredPatch,
+  paths: readonly string[],
+): void {
   let number = 0
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index] ?? ''
@@ -212,6 +240,6 @@ function checkStrayLines(lines: readonly string[], { hunks }: StructuredPatch): 
         `${where}: ${quoteLine(line)}. Put it into a hunk, whose header counts its lines.`,
         { logReason: `${where}.`, details: { hunk: number, patchLine: index + 1 } },
       )
-    }
+    } else checkExtendedHeader(line, paths)
   }
 }

@@ -1,10 +1,20 @@
-import { chmodSync, readdirSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { edit } from '@smithers/builtin-tools'
-import { getDefinedToolMetadata } from '@smithers/tool-core'
-import { describe, expect, it } from 'vitest'
+import { createToolContext, getDefinedToolMetadata, runWithToolContext } from '@smithers/tool-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createFileTask } from './fixtures/file-task.ts'
 
+const call = { toolCallId: 'call-1', messages: [] }
 const code = (expected: string) => expect.objectContaining({ code: expected })
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`).join('')
@@ -40,11 +50,57 @@ describe('edit', () => {
     '--- a/src/a.txt\t2024-01-01 00:00:00\n+++ b/src/a.txt\t2024-01-02 00:00:00\n',
     'diff --git a/src/a.txt b/src/a.txt\nindex 1234567..89abcde 100644\n--- a/src/a.txt\n+++ b/src/a.txt\n',
     '--- ./src/a.txt\n+++ ./src/a.txt\n',
+    '--- src/a.txt 2024-01-01 00:00:00\n+++ src/a.txt 2024-01-01 00:00:00.123456789 +0100\n',
+    'Index: src/a.txt\n===================================================================\n--- src/a.txt\n+++ src/a.txt\n',
+    '*** Begin Patch\n*** Update File: src/a.txt\n',
     'Here is the patch:\n\n```diff\n--- a/src/a.txt\n+++ b/src/a.txt\n',
   ])('accepts the header %j', async (header) => {
     const task = createFileTask({ 'src/a.txt': numbered(1, 9) })
     await task.edit('src/a.txt', header + upperCase(5))
     expect(task.text('src/a.txt')).toContain('LINE 5')
+  })
+
+  it('accepts a header with the absolute path, whatever the path argument and the root are spelled like', async () => {
+    const { root } = createFileTask({ 'src/a.txt': '' })
+    const link = `${root}-link`
+    symlinkSync(root, link)
+    onTestFinished(() => rmSync(link))
+    const context = createToolContext({ rootDir: link })
+    for (const given of ['src/a.txt', `${root}/src/a.txt`, `${link}/src/a.txt`]) {
+      for (const prefix of ['', 'a/', 'a']) {
+        for (const base of [root, link]) {
+          writeFileSync(join(root, 'src/a.txt'), numbered(1, 9))
+          const header = `--- ${prefix}${base}/src/a.txt\n+++ ${prefix}${base}/src/a.txt\n`
+          const patch = header + upperCase(5)
+          const input = { path: given, patch }
+          const done = runWithToolContext(context, () => edit.execute(input, call))
+          expect(await done, JSON.stringify(input)).toBe('ok')
+          expect(readFileSync(join(root, 'src/a.txt'), 'utf8')).toContain('LINE 5')
+        }
+      }
+    }
+  })
+
+  it.each([
+    ['diff --git a/f b/f\nold mode 100644\nnew mode 100755\n--- a/f\n+++ b/f\n', 'use chmod'],
+    ['*** Begin Patch\n*** Update File: g\n', 'its header names "g"'],
+    ['Index: g\n', 'its header names "g"'],
+    ['*** Add File: f\n', 'creates, deletes, renames'],
+    ['--- a/tmp/f\n+++ b/tmp/f\n', 'its header names "a/tmp/f"'],
+    ['--- g 2024-01-01 00:00:00\n+++ g 2024-01-01 00:00:00\n', 'its header names "g 2024'],
+  ])('refuses what it would not do, in the header %j', async (header, reason) => {
+    const task = createFileTask({ f: numbered(1, 9), g: '' })
+    const refusal = task.edit('f', header + upperCase(5))
+    await expect(refusal).rejects.toThrow(code('TOOL_PATCH_FAILED'))
+    await expect(refusal).rejects.toThrow(reason)
+    expect(task.text('f')).toBe(numbered(1, 9))
+  })
+
+  it('refuses a second part that is for another file', async () => {
+    const task = createFileTask({ f: numbered(1, 9), g: '' })
+    const patch = `*** Update File: f\n${upperCase(3)}*** Update File: g\n${upperCase(6)}`
+    await expect(task.edit('f', patch)).rejects.toThrow('its header names "g"')
+    expect(task.text('f')).toBe(numbered(1, 9))
   })
 
   it('accepts text around a patch and the signature of a mail', async () => {
