@@ -1,5 +1,4 @@
 import { chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeConfined } from '../fixtures/confinement.ts'
 
