@@ -1,0 +1,129 @@
+import { statSync } from 'node:fs'
+import { createSandboxFiles } from './files/sandbox-files.ts'
+import { resolveProtectedNames } from './files/protected-names.ts'
+import type { IsolationReport } from './isolation/backend.ts'
+import { detectIsolation } from './isolation/detect-isolation.ts'
+import { resolveLimits } from './limits.ts'
+import type { CommandCheck } from './network/command-policy.ts'
+import { checkDocumentedPolicy } from './network/documented-policy.ts'
+import { commandEnvironment } from './process/environment.ts'
+import { confinedRun, type RunSettings } from './process/confined-run.ts'
+import { policyOnlyWarning } from './network/policy-only-warning.ts'
+import { explainAction } from './explain-action.ts'
+import type { Sandbox, SandboxOptions } from './sandbox.ts'
+import { createSession } from './session.ts'
+import { SandboxError } from './sandbox-error.ts'
+
+/** Resolves the options of `createSandbox`, finds the backend, and puts the parts together. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  checkRoot(options.rootDir)
+  const network = resolveNetwork(options.network ?? 'none')
+  const limits = resolveLimits(options.limits ?? {})
+  const filePolicy = options.files ?? {}
+  const wish = options.isolation ?? 'auto'
+  const { backend, report: isolation } = await detectIsolation({ wish, network })
+  const check = await resolveCommandCheck(options.commands ?? 'documented', network, isolation)
+  const files = createSandboxFiles({
+    // As it was given: absolute paths may be spelled with its links.
+    rootDir: options.rootDir,
+    deny: filePolicy.deny ?? [],
+    protect: filePolicy.protect ?? 'default',
+    maxLinks: filePolicy.maxLinks ?? 1,
+    durability: filePolicy.durability ?? 'fsync',
+    guard: requiresFiles(wish) ? 'beneath' : 'auto',
+  })
+  const { rootDir } = files
+  const report = Object.freeze({ ...isolation, network, guard: files.guard })
+  const settings: RunSettings = Object.freeze({
+    rootDir,
+    files,
+    backend,
+    network,
+    read: Object.freeze([...(filePolicy.read ?? [])]),
+    deny: Object.freeze([...(filePolicy.deny ?? [])]),
+    protect: resolveProtectedNames(filePolicy.protect ?? 'default'),
+    enforced: Object.freeze({ backend: backend.name, ...isolation.enforced }),
+    env: Object.freeze(commandEnvironment(options.env ?? {})),
+    limits,
+    check,
+    warn: policyOnlyWarning(report, options.warn),
+  })
+  return Object.freeze<Sandbox>({
+    rootDir,
+    files,
+    report,
+    run: (command, args = [], runOptions = {}) => confinedRun(settings, command, args, runOptions),
+    explain: (action) => explainAction(settings, action),
+    session: () => createSession(settings),
+    close: () => files.close(),
+  })
+}
+
+function resolveNetwork(network: NonNullable<SandboxOptions['network']>): 'none' | 'host' {
+  if (network === 'none' || network === 'host') return network
+  if (typeof network === 'object' && Array.isArray(network.allow)) {
+    // Never a silent 'host': who asks for a few hosts must not get all of them.
+    throw new SandboxError(
+      'TOOL_ISOLATION_UNAVAILABLE',
+      "network: { allow: [...] } is not available yet. Use network: 'none', or 'host' to allow every connection.",
+      { details: { option: 'network', allow: network.allow }, effect: 'none' },
+    )
+  }
+  throw new SandboxError(
+    'INVALID_INPUT',
+    `network is ${JSON.stringify(network)}. Pass 'none', 'host' or { allow: ['host:port'] }.`,
+    { details: { option: 'network' }, effect: 'none' },
+  )
+}
+
+/** The static check, or `null` where nothing is checked: the network is open, or the system alone closes it. */
+async function resolveCommandCheck(
+  commands: NonNullable<SandboxOptions['commands']>,
+  network: 'none' | 'host',
+  report: IsolationReport,
+): Promise<CommandCheck | null> {
+  if (typeof commands === 'function') return commands
+  if (network === 'host') return null
+  switch (commands) {
+    case 'documented':
+      return checkDocumentedPolicy
+    case 'strict':
+      // The shell parser is loaded by those who want it.
+      return (await import('./network/strict-policy.ts')).checkStrictPolicy
+    case 'off':
+      if (report.enforced.network === 'enforced') return null
+      throw new SandboxError(
+        'TOOL_ISOLATION_UNAVAILABLE',
+        `commands: 'off' leaves the network to isolation, and backend "${report.backend}" does not enforce it. ` +
+          `${report.notEnforced.find(({ what }) => what === 'network')?.fix ?? ''} Or use commands: 'documented'.`,
+        { details: { missing: ['network'], backend: report.backend }, effect: 'none' },
+      )
+    default:
+      throw new SandboxError(
+        'INVALID_INPUT',
+        `commands is ${JSON.stringify(commands)}. Pass 'documented', 'strict', 'off' or a function of argv.`,
+        { details: { option: 'commands' }, effect: 'none' },
+      )
+  }
+}
+
+function requiresFiles(wish: NonNullable<SandboxOptions['isolation']>): boolean {
+  return wish === 'require' || (typeof wish === 'object' && wish.require.includes('files'))
+}
+
+function checkRoot(rootDir: string): void {
+  const refuse = (problem: string, cause?: unknown): never => {
+    throw new SandboxError(
+      'INVALID_INPUT',
+      `rootDir ${JSON.stringify(rootDir)} ${problem}. Pass the directory to confine to.`,
+      { details: { rootDir }, cause, effect: 'none' },
+    )
+  }
+  if (typeof rootDir !== 'string' || rootDir === '') refuse('is not a path')
+  try {
+    if (!statSync(rootDir).isDirectory()) refuse('is not a directory')
+  } catch (error) {
+    if (SandboxError.isInstance(error)) throw error
+    refuse('cannot be opened', error)
+  }
+}
