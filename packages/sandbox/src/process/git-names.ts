@@ -42,6 +42,7 @@ export function gitNames(rootDir: string): GitNames {
   for (const repository of repositories) {
     const below = (name: string): string => posix.join(repository, name)
     protect.push(...trusted.map(below))
+    if (repository === '.git' && stats === undefined) continue
     protect.push(...moduleNames(rootDir, below('modules')))
     for (const name of entriesOf(rootDir, below('worktrees')) ?? []) {
       watch.push(...trustedByWorktree.map((file) => posix.join(below('worktrees'), name, file)))
@@ -87,6 +88,7 @@ function gitFileTarget(rootDir: string): string | undefined {
 
 /** The names in a directory; none when it is not there or no directory, `undefined` when it cannot be listed. */
 function entriesOf(rootDir: string, directory: string): readonly string[] | undefined {
+  if (lookAt(rootDir, directory) === undefined) return []
   try {
     return readdirSync(`${rootDir}/${directory}`)
   } catch (error) {
@@ -97,7 +99,7 @@ function entriesOf(rootDir: string, directory: string): readonly string[] | unde
 function lookAt(rootDir: string, name: string) {
   try {
     return lstatSync(`${rootDir}/${name}`, { throwIfNoEntry: false })
-  } catch {
-    return 'forbidden'
+  } catch (error) {
+    return lookFailure(error) === 'absent' ? undefined : 'forbidden'
   }
 }

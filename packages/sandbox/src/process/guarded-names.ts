@@ -36,12 +36,13 @@ export function guardedNames(rootDir: string, protect: readonly string[]): Guard
       missing.add(top)
       continue
     }
+    if (isAbsent(rootDir, name)) continue
+    mount.push(name)
     const target = targetOf(rootDir, name)
     if (target !== undefined && target !== name) {
       targets.add(target)
       mount.push(target)
     }
-    if (!isAbsent(rootDir, name)) mount.push(name)
   }
   return { mount, watch: [...new Set([...names, ...targets, ...(git?.watch ?? [])])], targets }
 }
