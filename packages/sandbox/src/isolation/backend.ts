@@ -57,6 +57,8 @@ export interface IsolationPolicy {
 /** One command to confine. */
 export interface WrapRequest {
   readonly argv: readonly [string, ...string[]]
+  /** The program that was asked for, where `argv` begins with one that sets limits. @default `argv[0]` */
+  readonly command?: string
   /** Absolute, the root or beneath it. */
   readonly cwd: string
   /** Absolute and canonical. */
@@ -77,6 +79,8 @@ export interface WrappedCommand {
    * spawn, also after a failed one.
    */
   readonly descriptors: readonly number[]
+  /** Why the command never started, from what an end with exit code 1 printed; `null` when it did start. */
+  readonly startFailure?: (stderr: string) => string | null
 }
 
 /**

@@ -12,6 +12,20 @@ export function bubblewrapFailure(stderr: string): NotEnforced {
   }
 }
 
+/**
+ * Says why `bwrap` could not start a command, from all that was printed; `null` when it did start it. Only what `bwrap`
+ * says at that point and nothing inside can: one that is started inside fails before, at its namespaces.
+ */
+export function startFailure(stderr: string, program: string): string | null {
+  if (!stderr.startsWith('bwrap: ') || stderr.trimEnd().includes('\n')) return null
+  if (stderr.startsWith(`bwrap: execvp ${program}: `)) {
+    return 'the program, or the interpreter that its first line names, cannot be seen inside. Name its directory in files.read'
+  }
+  return /^bwrap: Can't (?:bind mount|find source path|mkdir|create file|chdir|mount) /.test(stderr)
+    ? 'a directory that it needs changed while the sandbox was set up. Run it again'
+    : null
+}
+
 const causes: readonly { readonly pattern: RegExp; readonly fix: string }[] = [
   {
     pattern: /uid map|loopback|RTM_NEWADDR/i,

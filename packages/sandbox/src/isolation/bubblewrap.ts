@@ -10,10 +10,12 @@ import type {
   WrapRequest,
 } from './backend.ts'
 import { type BubblewrapFacts, bubblewrapArguments } from './bubblewrap-arguments.ts'
-import { bubblewrapFailure } from './bubblewrap-failure.ts'
+import { bubblewrapFailure, startFailure } from './bubblewrap-failure.ts'
 import { runCanary } from './canary.ts'
 import { closeDescriptors } from './close-descriptors.ts'
+import { unseenTarget } from './command-place.ts'
 import { encodeNames } from './name-bytes.ts'
+import { SandboxError } from '../sandbox-error.ts'
 import { hasSystemCallFilter, systemCallFilter } from './system-call-filter.ts'
 import { type SystemMounts, systemMounts } from './system-mounts.ts'
 import { toolchainDirectories } from './toolchain-directories.ts'
@@ -38,11 +40,13 @@ export function createBubblewrap(): IsolationBackend {
   const system = (network: Network): SystemMounts =>
     known(`${process.geteuid?.() ?? -1} ${network}`)
   const toolchains = memoize((key: string): string[] => {
-    const [path = '', rootDir = ''] = key.split('\0')
+    const [path = '', rootDir = '', command] = key.split('\0')
     return toolchainDirectories({
       path,
       home: homedir(),
+      rootDir,
       visible: [...system('none').visible, rootDir],
+      ...(command === undefined ? {} : { command }),
     })
   })
 
@@ -51,10 +55,32 @@ export function createBubblewrap(): IsolationBackend {
     if (found === null || !hasSystemCallFilter(process.arch)) {
       throw new Error('wrap was called on a backend whose probe says that it does not work here')
     }
+    // This process's PATH, not the command's: who chooses a command's environment must not choose what is mounted.
+    const search = `${process.env['PATH'] ?? ''}\0${request.rootDir}`
+    const seen = system(request.policy.network)
+    const command = request.command ?? request.argv[0]
+    const unseen = (directories: readonly string[]): string | null =>
+      unseenTarget({
+        command,
+        cwd: request.cwd,
+        path: request.env['PATH'] ?? '/bin:/usr/bin',
+        places: [
+          ...seen.visible,
+          '/proc',
+          '/dev',
+          ...directories,
+          ...request.policy.read,
+          request.rootDir,
+        ],
+      })
+    let directories = toolchains(search)
+    if (unseen(directories) !== null) {
+      directories = toolchains(`${search}\0${command}`)
+      if (unseen(directories) !== null) throw outsideMounts(command)
+    }
     const facts: BubblewrapFacts = {
-      system: system(request.policy.network),
-      // This process's PATH, not the command's: who chooses a command's environment must not choose what is mounted.
-      toolchains: toolchains(`${process.env['PATH'] ?? ''}\0${request.rootDir}`),
+      system: seen,
+      toolchains: directories,
       systemCallFilter: filterFor(process.arch),
       mountsDescriptors: found.options.has('--bind-fd'),
     }
@@ -69,6 +95,7 @@ export function createBubblewrap(): IsolationBackend {
         env: {},
         cwd: '/',
         descriptors: [list, ...descriptors],
+        startFailure: (stderr) => startFailure(stderr, request.argv[0]),
       }
     } catch (error) {
       closeDescriptors(descriptors)
@@ -98,6 +125,15 @@ export function createBubblewrap(): IsolationBackend {
   }
 
   return { name: 'bubblewrap', probe, wrap }
+}
+
+function outsideMounts(command: string): SandboxError {
+  return new SandboxError(
+    'TOOL_SPAWN_FAILED',
+    `"${command}" exists, but outside of what commands may read: it lies in, or is a link into, a directory that is not ` +
+      'shown to them. Name the directory of its installation in files.read.',
+    { details: { command, option: 'files.read' }, effect: 'none' },
+  )
 }
 
 const allEnforced = {

@@ -1,5 +1,6 @@
-import { accessSync, constants, readdirSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { resolvedOutside } from './command-place.ts'
 import { isWithin } from './path-order.ts'
 
 /** What {@link toolchainDirectories} decides from. */
@@ -10,6 +11,10 @@ export interface ToolchainSearch {
   readonly visible: readonly string[]
   /** The user's home: never shown whole. */
   readonly home: string
+  /** Commands write here: no link in it decides what is mounted. */
+  readonly rootDir: string
+  /** A program to look for in {@link ToolchainSearch.path}: what its links lead to is needed too. */
+  readonly command?: string
 }
 
 /**
@@ -25,8 +30,7 @@ export interface ToolchainSearch {
  */
 export function toolchainDirectories(search: ToolchainSearch): string[] {
   const found = new Set<string>()
-  const entries = search.path.split(':').filter((entry) => entry.startsWith('/'))
-  for (const entry of entries.flatMap((literal) => [literal, resolved(literal)])) {
+  for (const entry of [...pathDirectories(search), ...linkedDirectories(search)]) {
     const directory = entry.length > 1 ? entry.replace(/\/+$/, '') : entry
     if (!isReadableDirectory(directory)) continue
     for (const needed of neededBy(directory)) {
@@ -42,9 +46,39 @@ export function toolchainDirectories(search: ToolchainSearch): string[] {
   )
 }
 
+function pathDirectories({ path, rootDir }: ToolchainSearch): string[] {
+  return path
+    .split(':')
+    .filter((entry) => entry.startsWith('/'))
+    .flatMap((literal) => {
+      const real = resolvedOutside(literal, rootDir)
+      return real === null ? [] : [literal, real]
+    })
+}
+
+/** Where the command itself lies when PATH holds a link to it (`~/bin/tool` to `~/installs/tool-1.2/bin/tool`). */
+function linkedDirectories({ path, rootDir, command }: ToolchainSearch): string[] {
+  if (command === undefined || command.includes('/')) return []
+  for (const entry of path.split(':').filter((literal) => literal.startsWith('/'))) {
+    const file = join(entry, command)
+    if (!isExecutableFile(file)) continue
+    const real = resolvedOutside(file, rootDir)
+    return real === null || !holdsPrograms(dirname(real)) ? [] : [dirname(real)]
+  }
+  return []
+}
+
+/** Nobody put this directory on PATH: any other (`~/Documents`) may hold what is no program. */
+function holdsPrograms(directory: string): boolean {
+  return (
+    ['bin', 'sbin'].includes(basename(directory)) ||
+    managers.some((manager) => manager.test(directory))
+  )
+}
+
 /** Version managers that keep programs, and nothing private, in one directory: the first group is that directory. */
 const managers: readonly RegExp[] = [
-  /^(.*\/node_modules)\/\.bin$/,
+  /^(.*\/node_modules)\/.+$/,
   /^(.*\/\.(?:pyenv|rbenv|nodenv|goenv|jenv|plenv|phpenv|asdf|volta|n|bun|deno|pub-cache|ghcup))(?:\/.*)?$/,
   /^(.*\/\.nvm\/versions\/node\/[^/]+)\/bin$/,
   /^(.*\/\.sdkman\/candidates)\/.*$/,
@@ -118,10 +152,11 @@ function isReadableDirectory(path: string): boolean {
   }
 }
 
-function resolved(path: string): string {
+function isExecutableFile(path: string): boolean {
   try {
-    return realpathSync(path)
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
   } catch {
-    return path
+    return false
   }
 }

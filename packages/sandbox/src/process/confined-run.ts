@@ -12,6 +12,7 @@ import type {
   Violation,
 } from '../sandbox.ts'
 import { SandboxError } from '../sandbox-error.ts'
+import { checkedVariables, checkRun } from './check-run.ts'
 import { createControlGroup, hasControlGroups } from './control-group.ts'
 import { markerVariable } from './environment.ts'
 import { findCommand } from './find-command.ts'
@@ -23,6 +24,7 @@ import {
   aborted,
   cwdError,
   missingCommand,
+  neverStarted,
   refusedByPolicy,
   spawnFailed,
   timedOut,
@@ -59,8 +61,9 @@ export async function confinedRun(
   hooks: RunHooks = {},
 ): Promise<RunResult> {
   const limits = resolveLimits(options, settings.limits)
+  checkRun(command, args, options)
+  const variables = checkedVariables(options.env)
   const argv = [command, ...args] as const
-  checkArgv(argv)
   const enforced = { ...settings.enforced, limits: limitEnforcement(limits, settings) }
   const notStarted = (status: RunResult['status'], error: SandboxError): RunResult => ({
     ...nothing,
@@ -87,7 +90,7 @@ export async function confinedRun(
     const marker = randomUUID()
     const env: Record<string, string> = {
       ...settings.env,
-      ...options.env,
+      ...variables,
       PWD: directory.absolutePath,
       [markerVariable]: marker,
     }
@@ -114,11 +117,16 @@ export async function confinedRun(
       protect: watch.names.mount,
       hooks,
     })
-    if (SandboxError.isInstance(started)) return notStarted('refused', started)
-    const { outcome, violations } = started
+    if (SandboxError.isInstance(started)) {
+      return notStarted(started.code === 'TOOL_SPAWN_FAILED' ? 'spawn-error' : 'refused', started)
+    }
+    const { outcome, failure, violations } = started
     if (outcome.terminated === 'output-failed') throw outcome.outputError
     const { terminated: _reason, spawnError: _cause, outputError: _thrown, ...captured } = outcome
-    const [status, error] = verdict(outcome, { command, args, limits, signal: options.signal })
+    const [status, error] =
+      failure === null
+        ? verdict(outcome, { command, args, limits, signal: options.signal })
+        : (['spawn-error', neverStarted(command, failure)] as const)
     return {
       ...captured,
       status,
@@ -146,6 +154,8 @@ interface StartRequest {
 
 interface Started {
   readonly outcome: CommandOutcome
+  /** Why isolation did not start the command. */
+  readonly failure: string | null
   readonly violations: readonly Violation[]
 }
 
@@ -181,6 +191,7 @@ async function start({
           cpuSeconds: limits.cpuSeconds,
           processes: group === undefined && countsOwnProcesses(settings) ? limits.processes : null,
         }),
+        command: argv[0],
         cwd,
         rootDir: settings.rootDir,
         policy: {
@@ -210,8 +221,14 @@ async function start({
       memoryMb: group === undefined ? limits.memoryMb : null,
       hooks,
     })
+    const failure =
+      outcome.exitCode === 1 ? (isolated.startFailure?.(outcome.stderr) ?? null) : null
     const outOfMemory = outcome.terminated === 'memory' || (group?.ranOutOfMemory() ?? false)
-    return { outcome, violations: outOfMemory ? [memoryViolation(limits.memoryMb)] : [] }
+    return {
+      outcome,
+      failure,
+      violations: outOfMemory ? [memoryViolation(limits.memoryMb)] : [],
+    }
   } finally {
     await group?.remove()
   }
@@ -266,24 +283,4 @@ function verdict(
   if (terminated === 'timeout') return ['timeout', timedOut(command, limits.timeoutMs)]
   if (terminated === 'aborted') return ['aborted', aborted(command, abortSignal, 'unknown')]
   return [signal === null ? 'exited' : 'killed']
-}
-
-function checkArgv(argv: readonly string[]): void {
-  argv.forEach((argument, index) => {
-    const name = index === 0 ? 'command' : `args[${index - 1}]`
-    const problem =
-      typeof argument !== 'string'
-        ? `is ${argument === null ? 'null' : `a ${typeof argument}`}, not a string`
-        : argument.includes('\0')
-          ? 'holds a NUL character, which no argument of a process can'
-          : index === 0 && argument.trim() === ''
-            ? 'is empty'
-            : undefined
-    if (problem === undefined) return
-    throw new SandboxError(
-      'INVALID_INPUT',
-      `${name} ${problem}. Pass the executable and its arguments as plain strings.`,
-      { details: { argument: name }, effect: 'none' },
-    )
-  })
 }

@@ -83,6 +83,14 @@ export function spawnFailed(
   })
 }
 
+/** The effect stays open: what was printed says so, and a command can print the same. */
+export function neverStarted(command: string, why: string): SandboxError {
+  return new SandboxError('TOOL_SPAWN_FAILED', `"${command}" could not be started: ${why}.`, {
+    details: { command },
+    effect: 'unknown',
+  })
+}
+
 export function timedOut(command: string, timeoutMs: number): SandboxError {
   return new SandboxError(
     'TOOL_TIMEOUT',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { bubblewrapFailure } from '../../src/isolation/bubblewrap-failure.ts'
+import { bubblewrapFailure, startFailure } from '../../src/isolation/bubblewrap-failure.ts'
 
 describe('bubblewrapFailure', () => {
   // What bwrap prints where it may not do what it needs, and the remedy that belongs to it.
@@ -17,5 +17,23 @@ describe('bubblewrapFailure', () => {
     const { why, fix } = bubblewrapFailure(`first line\n${printed}\n`)
     expect(why).toContain(printed)
     expect(fix).toContain(remedy)
+  })
+})
+
+describe('startFailure', () => {
+  test('knows what bwrap says when it cannot start the program', () => {
+    const said = 'bwrap: execvp ./tool: No such file or directory\n'
+    expect(startFailure(said, './tool')).toContain('files.read')
+    expect(startFailure("bwrap: Can't chdir to /work/x: No such file\n", 'ls')).toContain('again')
+  })
+
+  test.each([
+    '',
+    'tool: No such file or directory\n',
+    'bwrap: execvp other: No such file or directory\n',
+    'bwrap: No permissions to create new namespace\n',
+    'bwrap: execvp ./tool: No such file or directory\nmore\n',
+  ])('takes %j for the output of a program', (stderr) => {
+    expect(startFailure(stderr, './tool')).toBeNull()
   })
 })

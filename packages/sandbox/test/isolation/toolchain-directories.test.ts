@@ -17,7 +17,12 @@ function search(
 ): string[] {
   for (const directory of directories) mkdirSync(join(home, directory), { recursive: true })
   const absolute = path.map((entry) => (entry.startsWith('/') ? entry : join(home, entry)))
-  const found = toolchainDirectories({ path: absolute.join(':'), home, visible })
+  const found = toolchainDirectories({
+    path: absolute.join(':'),
+    home,
+    visible,
+    rootDir: join(home, 'work'),
+  })
   return found.map((directory) => directory.replace(`${home}/`, '')).toSorted()
 }
 
@@ -77,6 +82,7 @@ describe('toolchainDirectories', () => {
   test('skips relative, missing and already visible entries', () => {
     const path = `bin:./node_modules/.bin::${home}/missing/bin:${home}/root/node_modules/.bin:/usr/local/bin`
     mkdirSync(join(home, 'root/node_modules/.bin'), { recursive: true })
-    expect(toolchainDirectories({ path, home, visible: ['/usr', join(home, 'root')] })).toEqual([])
+    const rootDir = join(home, 'root')
+    expect(toolchainDirectories({ path, home, rootDir, visible: ['/usr', rootDir] })).toEqual([])
   })
 })

@@ -1,0 +1,100 @@
+import { accessSync, constants, readlinkSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { isWithin } from './path-order.ts'
+
+/** Where {@link unseenTarget} looks for a command. */
+export interface CommandSearch {
+  readonly command: string
+  /** Absolute: where a name with a slash begins. */
+  readonly cwd: string
+  /** The value of the command's PATH. */
+  readonly path: string
+  /** Everything that is mounted. */
+  readonly places: readonly string[]
+}
+
+/**
+ * Returns the first file on the way to the program that no mount shows, such as the target of a link `~/bin/tool`; `null`
+ * when the command can be seen as it is, or does not exist at all.
+ */
+export function unseenTarget({ command, cwd, path, places }: CommandSearch): string | null {
+  const candidates = command.includes('/')
+    ? [resolve(cwd, command)]
+    : path.split(':').map((directory) => resolve(cwd, directory, command))
+  const shown = [...places, ...places.map(resolved)]
+  let unseen: string | null = null
+  for (const file of candidates.filter(isExecutable)) {
+    const missing = firstUnseen(file, shown)
+    if (missing === null) return null
+    unseen ??= missing
+  }
+  return unseen
+}
+
+/**
+ * Returns the file that a path stands for; `null` when a link on the way lies in the root: commands write those, and must
+ * not choose what is mounted for the next one.
+ */
+export function resolvedOutside(path: string, rootDir: string): string | null {
+  let pending = components(path)
+  let at = '/'
+  for (let links = 0; ;) {
+    const [next, ...rest] = pending
+    if (next === undefined) return at
+    pending = rest
+    const place = join(at, next)
+    if (isWithin(place, rootDir)) return null
+    const target = linkTarget(place)
+    if (target === null) {
+      at = place
+      continue
+    }
+    if ((links += 1) > maxLinks) return null
+    if (target.startsWith('/')) at = '/'
+    pending = [...components(target), ...pending]
+  }
+}
+
+// As many as the kernel follows.
+const maxLinks = 40
+
+function firstUnseen(file: string, shown: readonly string[]): string | null {
+  let at = file
+  for (let links = 0; links <= maxLinks; links += 1) {
+    const real = join(resolved(dirname(at)), basename(at))
+    if (!shown.some((place) => isWithin(at, place) || isWithin(real, place))) return at
+    const target = linkTarget(at)
+    if (target === null) return null
+    at = resolve(dirname(real), target)
+  }
+  return null
+}
+
+function components(path: string): string[] {
+  return path.split('/').filter((component) => component !== '' && component !== '.')
+}
+
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return null
+  }
+}
+
+function resolved(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
