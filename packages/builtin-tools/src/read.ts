@@ -23,7 +23,8 @@ const schema = z.object({
  * Creates the tool `read` with other settings.
  *
  * @throws SmithersError `TOOL_FILE_TOO_LARGE` over `maxOutputBytes`, `TOOL_FILE_NOT_TEXT`, `TOOL_FILE_NOT_FOUND`,
- * `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`, `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; `INVALID_INPUT` for an offset past the end
+ * `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`, `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; `INVALID_INPUT` for an offset past the end;
+ * `TOOL_TIMEOUT` and `TOOL_ABORTED` when lines of a large file take too long or nobody waits for them any more
  */
 export function createReadTool(settings: ToolSettings): DefinedTool<ReadInput, string> {
   return defineTool({
@@ -33,23 +34,30 @@ export function createReadTool(settings: ToolSettings): DefinedTool<ReadInput, s
     schema,
     async execute({ path, offset, limit }, ctx) {
       const files = await filesFor(ctx, settings)
-      const { maxOutputBytes } = limitsFor(ctx, settings)
+      const { maxOutputBytes, timeoutMs } = limitsFor(ctx, settings)
+      let deadline: AbortSignal | undefined
       try {
         if (offset === undefined && limit === undefined) {
           return await files.readText(path, { maxBytes: maxOutputBytes })
         }
         const startLine = offset ?? 1
+        // Lines may be far into a file of any size.
+        deadline = AbortSignal.timeout(timeoutMs)
         const { text, totalLines } = await files.readLines(path, {
           startLine,
           endLine: limit === undefined ? undefined : startLine + limit - 1,
           maxBytes: maxOutputBytes,
-          abortSignal: ctx.abortSignal,
+          abortSignal: AbortSignal.any([ctx.abortSignal, deadline]),
         })
         if (totalLines !== undefined && startLine > Math.max(totalLines, 1)) {
           throw offsetPastEnd(path, startLine, totalLines)
         }
         return text
       } catch (error) {
+        if (deadline?.aborted === true && error === deadline.reason) throw timedOut(path, timeoutMs)
+        if (deadline !== undefined && ctx.abortSignal.aborted && error === ctx.abortSignal.reason) {
+          throw aborted(path, ctx.abortSignal)
+        }
         throw isSmithersError(error) && error.code === 'TOOL_FILE_TOO_LARGE'
           ? tooLarge(error, path, limit !== undefined || offset !== undefined)
           : error
@@ -60,6 +68,22 @@ export function createReadTool(settings: ToolSettings): DefinedTool<ReadInput, s
 
 /** Reads a UTF-8 file (S0 §read). */
 export const read: DefinedTool<ReadInput, string> = createReadTool(defaultSettings)
+
+function timedOut(path: string, timeoutMs: number): SmithersError {
+  return new SmithersError(
+    'TOOL_TIMEOUT',
+    `Reading ${JSON.stringify(path)} took more than ${timeoutMs} ms. Read lines nearer to its beginning, search it with grep, or have the timeout raised.`,
+    { details: { path, timeoutMs }, effect: 'none' },
+  )
+}
+
+function aborted(path: string, signal: AbortSignal): SmithersError {
+  return new SmithersError(
+    'TOOL_ABORTED',
+    `Reading ${JSON.stringify(path)} was stopped: the call was aborted.`,
+    { details: { path }, cause: signal.reason, effect: 'none' },
+  )
+}
 
 function offsetPastEnd(path: string, offset: number, totalLines: number): SmithersError {
   return new SmithersError(

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { symlinkSync } from 'node:fs'
+import { symlinkSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { read } from '@smithers/builtin-tools'
-import { getDefinedToolMetadata } from '@smithers/tool-core'
+import { createToolContext, getDefinedToolMetadata, runWithToolContext } from '@smithers/tool-core'
 import { describe, expect, it } from 'vitest'
 import { createFileTask } from './fixtures/file-task.ts'
 
@@ -34,6 +34,26 @@ describe('read', () => {
     await expect(refusal).rejects.toThrow(
       'File too large: "b" has 101 bytes, the limit is 100. Read a part with offset and limit',
     )
+  })
+
+  it('gives up on lines that take too long to reach, and when nobody waits any more', async () => {
+    const task = createFileTask({ big: '' }, { timeoutMs: 300 })
+    truncateSync(join(task.root, 'big'), 2 ** 41)
+    const late = task.read('big', { offset: 2, limit: 1 })
+    await expect(late).rejects.toThrow(code('TOOL_TIMEOUT'))
+    await expect(late).rejects.toThrow('took more than 300 ms')
+
+    const stop = new AbortController()
+    const context = createToolContext({ rootDir: task.root })
+    const stopped = runWithToolContext(context, () =>
+      read.execute(
+        { path: 'big', offset: 2 },
+        { toolCallId: 'call-2', messages: [], abortSignal: stop.signal },
+      ),
+    )
+    stop.abort()
+    await expect(stopped).rejects.toThrow(code('TOOL_ABORTED'))
+    await expect(stopped).rejects.toThrow('Reading "big" was stopped')
   })
 
   it('reads a part of a file that is too large as a whole', async () => {
