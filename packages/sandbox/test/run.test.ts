@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { livingProcesses } from './fixtures/living-processes.ts'
 import { describeIsolations, newRoot, newSandbox } from './fixtures/sandboxes.ts'
 
 const programs = join(import.meta.dirname, 'fixtures/programs')
@@ -36,6 +37,58 @@ describeIsolations('sandbox.run', (isolation) => {
     ])
     expect(JSON.parse(stdout)).toEqual(args)
   })
+
+  test.each([
+    ['signal', { signal: {} }],
+    ['stdin', { stdin: 5 }],
+    ['stdin', { stdin: null }],
+    ['onOutput', { onOutput: 'print' }],
+    ['env["A"]', { env: { A: 5 } }],
+    ['env["A"]', { env: { A: 'x\0y' } }],
+    ['env["A"]', { env: { A: '\ud800' } }],
+    ['env["A=B"]', { env: { 'A=B': 'x' } }],
+    ['env[""]', { env: { '': 'x' } }],
+  ])('starts nothing with an option %s that no process can have', async (argument, options) => {
+    const sandbox = await newSandbox({ isolation })
+    const failure = sandbox.run('touch', ['made'], options as never)
+    await expect(failure).rejects.toMatchObject({ code: 'INVALID_INPUT', effect: 'none' })
+    await expect(failure).rejects.toMatchObject({ details: { argument } })
+    expect(existsSync(join(sandbox.rootDir, 'made'))).toBe(false)
+  })
+
+  test('starts nothing with arguments that would arrive as others', async () => {
+    const sandbox = await newSandbox({ isolation })
+    for (const args of [['made', '\ud83d'], 'made']) {
+      const failure = sandbox.run('touch', args as never)
+      await expect(failure).rejects.toMatchObject({ code: 'INVALID_INPUT', effect: 'none' })
+    }
+    expect(existsSync(join(sandbox.rootDir, 'made'))).toBe(false)
+    expect(existsSync(join(sandbox.rootDir, 'm'))).toBe(false)
+  })
+
+  test('leaves out a variable that is undefined', async () => {
+    const sandbox = await newSandbox({ isolation, env: { set: { KEPT: 'yes' } } })
+    const env = { GONE: undefined, KEPT: undefined, MORE: 'é' } as never
+    const { stdout } = await sandbox.run('sh', ['-c', 'echo ${GONE-none} $KEPT $MORE'], { env })
+    expect(stdout).toBe('none yes é\n')
+  })
+
+  test.runIf(process.platform === 'linux')(
+    'leaves no process behind when an object of the caller throws',
+    async () => {
+      const sandbox = await newSandbox({ isolation })
+      const signal = {
+        aborted: false,
+        addEventListener: () => {
+          throw new Error('no listeners here')
+        },
+      }
+      const mark = `left-${process.pid}-${isolation}`
+      const failure = sandbox.run('sh', ['-c', 'sleep 60', mark], { signal: signal as never })
+      await expect(failure).rejects.toThrow('no listeners here')
+      expect(livingProcesses(mark)).toEqual([])
+    },
+  )
 
   test('keeps the order of lines that the two streams print one after the other', async () => {
     const sandbox = await newSandbox({ isolation, files: { read: [programs] } })

@@ -92,8 +92,6 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
   const { pid } = child
   if (pid === undefined) return finish({ spawnError: await spawnFailure(child) })
 
-  request.hooks.onStart?.(pid)
-
   const tree = { pid, marker: request.marker }
   let terminated: TerminationReason | undefined
   let outputError: unknown
@@ -111,20 +109,30 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
 
   const timer = setTimeout(() => terminate('timeout'), request.timeoutMs)
   const onAbort = (): void => terminate('aborted')
-  request.signal?.addEventListener('abort', onAbort, { once: true })
-  const unwatch =
-    request.memoryMb === null
-      ? undefined
-      : watchMemory(tree, request.memoryMb, () => terminate('memory'))
+  let unwatch: (() => void) | undefined
   const readers = (['stdout', 'stderr'] as const).map((stream) =>
     readStream(stream, child[stream] as Readable, buffer, request.onOutput, (error) => {
       outputError ??= error
       terminate('output-failed')
     }),
   )
-  feed(child, request.stdin)
-  // An abort between the caller's check and the listener.
-  if (request.signal?.aborted === true) onAbort()
+  try {
+    request.hooks.onStart?.(pid)
+    request.signal?.addEventListener('abort', onAbort, { once: true })
+    if (request.memoryMb !== null) {
+      unwatch = watchMemory(tree, request.memoryMb, () => terminate('memory'))
+    }
+    feed(child, request.stdin)
+    // An abort between the caller's check and the listener.
+    if (request.signal?.aborted === true) onAbort()
+  } catch (error) {
+    // Whatever an object of the caller throws, no process is left behind.
+    clearTimeout(timer)
+    terminate('output-failed')
+    await exited
+    await killing
+    throw error
+  }
 
   const { code, signal } = await exited
   hasExited = true
@@ -181,7 +189,7 @@ function feed(child: ChildProcess, input: CommandInput | undefined): void {
   // A command that does not read its input closes the pipe; that is its right (EPIPE).
   stdin.on('error', () => {})
   if (typeof input === 'string' || input instanceof Uint8Array) stdin.end(input)
-  else pipeline(input, stdin).catch(() => {})
+  else pipeline(input, stdin).catch(() => stdin.destroy())
 }
 
 interface StreamReader {
