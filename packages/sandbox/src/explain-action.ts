@@ -42,7 +42,10 @@ async function explainFile(
 ): Promise<Explanation> {
   try {
     const resolved = await resolvePath(settings.files, path)
-    const name = type === 'read' ? undefined : protectedName(settings, resolved.path)
+    const name =
+      type === 'read'
+        ? undefined
+        : (protectedName(settings, resolved.path) ?? protectedName(settings, posix.normalize(path)))
     if (name !== undefined) {
       return {
         allowed: false,

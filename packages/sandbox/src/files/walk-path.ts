@@ -130,6 +130,7 @@ class Walk {
   #mayCreate(name: string): boolean {
     const { createParents } = this.#options
     if (createParents === undefined || this.#pending.includes('..')) return false
+    for (const spelling of this.#spellings) createParents(spelling)
     let path = [...this.#names, name].join('/')
     createParents(path)
     for (const below of this.#pending.toReversed()) {

@@ -33,6 +33,15 @@ describeIsolations('a protected name that is a link', (isolation) => {
     )
   })
 
+  test('is explained to be refused as it would be', async () => {
+    const sandbox = await newSandbox({ isolation })
+    linkUp(sandbox.rootDir)
+    expect(await sandbox.explain({ type: 'write', path: '.npmrc' })).toMatchObject({
+      allowed: false,
+      option: 'files.protect',
+    })
+  })
+
   test('is reported when it comes to point elsewhere', async () => {
     const sandbox = await newSandbox({ isolation })
     linkUp(sandbox.rootDir)
@@ -65,6 +74,8 @@ describe('the file methods', () => {
     await expect(files.mkdir('.git/hooks/new')).rejects.toThrow(denied)
     await expect(files.remove('.git/hooks/pre-commit')).rejects.toThrow(denied)
     await expect(files.rename('.git/hooks/pre-commit', 'x')).rejects.toThrow(denied)
+    await expect(files.write('.git/hooks/new/deep/x', 'evil')).rejects.toThrow(denied)
+    expect(existsSync(join(root, 'hooks/new'))).toBe(false)
     expect(readFileSync(join(root, 'conf/npmrc'), 'utf8')).toBe('honest')
     expect(await files.readText('.npmrc')).toBe('honest')
   })
