@@ -16,8 +16,8 @@ export function validateInput(definition: ToolDefinition, args: unknown): MaybeP
   return chain(schema['~standard'].validate(args), (result) => {
     if (result.issues === undefined) return result.value
     const issues = result.issues.map(({ path = [], message }) => ({
-      path: path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.'),
-      message,
+      path: steps(path).map(shortName).join('.'),
+      message: withShortNames(message, valueAt(args, steps(path))),
     }))
     const list = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
     throw new SmithersError(
@@ -28,12 +28,44 @@ export function validateInput(definition: ToolDefinition, args: unknown): MaybeP
   })
 }
 
+/** Characters of a property's name that the log keeps. */
+const maxNameLength = 64
+
 /** What the log may see of arguments that do not fit the schema: a mapper of the tool could not read them. */
 export function describeInvalidInput(definition: ToolDefinition, given: unknown): unknown {
   if (definition.logInput === undefined) return given
   if (typeof given !== 'object' || given === null) return { $described: shapeOf(given) }
-  const shapes = Object.entries(given).map(([key, value]) => [key, shapeOf(value)])
+  const shapes = Object.entries(given).map(([key, value]) => [shortName(key), shapeOf(value)])
   return { $described: 'invalid input', properties: Object.fromEntries(shapes) as unknown }
+}
+
+type Path = readonly (PropertyKey | { readonly key: PropertyKey })[]
+
+function steps(path: Path): string[] {
+  return path.map((step) => String(typeof step === 'object' ? step.key : step))
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, step) => (isObject(at) ? at[step] : undefined), value)
+}
+
+/** Messages name the properties that a schema does not know. */
+function withShortNames(message: string, value: unknown): string {
+  if (!isObject(value) || message.length <= maxNameLength) return message
+  const long = Object.keys(value).filter((name) => name.length > maxNameLength)
+  return long
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((text, name) => text.replaceAll(name, () => shortName(name)), message)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+/** A name that no schema knows may be anything, a whole document too. */
+function shortName(name: string): string {
+  if (name.length <= maxNameLength) return name
+  return `${name.slice(0, maxNameLength).toWellFormed()}… (${name.length} characters)`
 }
 
 function shapeOf(value: unknown): string {

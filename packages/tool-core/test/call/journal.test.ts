@@ -32,6 +32,23 @@ describe('the journal of a call', () => {
     expect(statuses).toEqual(['started'])
   })
 
+  test('keeps no long name of invalid input: it may be a document', async () => {
+    const log = createMemoryLog()
+    const guarded = defineTool({
+      name: 'guarded',
+      schema: z.strictObject({ text: z.string() }),
+      logInput: () => 'hidden',
+      execute: () => 'ok',
+    })
+    const { guarded: bound } = createToolRun({ log }).tools({ guarded })
+    const input = { text: 5, short: 'x', ['n'.repeat(64) + 'CONFIDENTIAL']: 'x' }
+    const call = (async () => bound.execute(input as never, callOptions()))()
+    await expect(call).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    const [row] = log.snapshot()
+    expect(row?.inputJson).toContain('short')
+    expect(JSON.stringify(row)).not.toContain('CONFIDENTIAL')
+  })
+
   test('gives parallel calls distinct seqs, equal to their rows and in the order of the calls', async () => {
     for (const log of [createMemoryLog(), createLateLog()]) {
       const seqTool = defineTool({
