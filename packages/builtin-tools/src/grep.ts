@@ -35,7 +35,7 @@ const schema = z.object({
  * Creates the tool `grep` with other settings.
  *
  * @throws SmithersError `TOOL_GREP_FAILED` when ripgrep is missing or refuses the pattern; `TOOL_FILE_NOT_FOUND`,
- * `TOOL_PATH_ESCAPE`, `TOOL_TIMEOUT`, `TOOL_ABORTED`
+ * `TOOL_NOT_A_FILE` for a pipe or device; `TOOL_PATH_ESCAPE`, `TOOL_PATH_DENIED`, `TOOL_TIMEOUT`, `TOOL_ABORTED`
  */
 export function createGrepTool(settings: ToolSettings): DefinedTool<GrepInput, string> {
   return defineTool({

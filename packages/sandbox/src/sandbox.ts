@@ -139,7 +139,8 @@ export interface Sandbox {
    * Runs one command, argv only: nothing is parsed by a shell. It does not throw for what the command does or for what
    * the policy refuses: `status` and `error` say so.
    *
-   * @throws SandboxError `INVALID_INPUT` when an argument is not a string, holds a NUL, or a limit is out of range
+   * @throws SandboxError `INVALID_INPUT` when an argument or a variable is not a string or holds what no process can be
+   * given, another option is not of its type, or a limit is out of range; nothing was started
    */
   run(command: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>
   /** Answers, without acting, whether an action would be let through. */
