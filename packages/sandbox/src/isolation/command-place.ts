@@ -21,10 +21,10 @@ export function unseenTarget({ command, cwd, path, places }: CommandSearch): str
   const candidates = command.includes('/')
     ? [resolve(cwd, command)]
     : path.split(':').map((directory) => resolve(cwd, directory, command))
-  const shown = [...places, ...places.map(resolved)]
   let unseen: string | null = null
-  for (const file of candidates.filter(isExecutable)) {
-    const missing = firstUnseen(file, shown)
+  for (const file of candidates) {
+    if (!isExecutable(file)) continue
+    const missing = firstUnseen(file, places)
     if (missing === null) return null
     unseen ??= missing
   }
@@ -58,16 +58,22 @@ export function resolvedOutside(path: string, rootDir: string): string | null {
 // As many as the kernel follows.
 const maxLinks = 40
 
-function firstUnseen(file: string, shown: readonly string[]): string | null {
+function firstUnseen(file: string, places: readonly string[]): string | null {
   let at = file
   for (let links = 0; links <= maxLinks; links += 1) {
-    const real = join(resolved(dirname(at)), basename(at))
-    if (!shown.some((place) => isWithin(at, place) || isWithin(real, place))) return at
+    if (!isShown(at, places)) return at
     const target = linkTarget(at)
     if (target === null) return null
-    at = resolve(dirname(real), target)
+    at = resolve(resolved(dirname(at)), target)
   }
   return null
+}
+
+/** By the name as it is first: real names cost a look at each directory, and every command comes by here. */
+function isShown(file: string, places: readonly string[]): boolean {
+  if (places.some((place) => isWithin(file, place))) return true
+  const real = join(resolved(dirname(file)), basename(file))
+  return places.some((place) => isWithin(real, place) || isWithin(real, resolved(place)))
 }
 
 function components(path: string): string[] {
