@@ -82,7 +82,7 @@ export function adaptTool(
 }
 
 /** What a foreign function is told of the call. */
-export function callOf(ctx: ToolContext): ForeignCall {
+function callOf(ctx: ToolContext): ForeignCall {
   return {
     signal: ctx.abortSignal,
     toolCallId: ctx.toolCallId,

@@ -52,7 +52,7 @@ export async function mcpTools(
 }
 
 /** The two flags that a server's hints amount to. */
-export function flagsOf(hints: McpAnnotations | undefined): {
+function flagsOf(hints: McpAnnotations | undefined): {
   readonly sideEffect: boolean
   readonly idempotent: boolean
 } {
