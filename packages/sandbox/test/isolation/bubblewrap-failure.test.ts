@@ -24,7 +24,7 @@ describe('startFailure', () => {
   test('knows what bwrap says when it cannot start the program', () => {
     const said = 'bwrap: execvp ./tool: No such file or directory\n'
     expect(startFailure(said, './tool')).toContain('files.read')
-    expect(startFailure("bwrap: Can't chdir to /work/x: No such file\n", 'ls')).toContain('again')
+    expect(startFailure("bwrap: Can't chdir to /srv/x: No such file\n", 'ls')).toContain('again')
   })
 
   test.each([

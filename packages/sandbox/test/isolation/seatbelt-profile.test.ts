@@ -12,7 +12,7 @@ const base = {
 
 function profileOf(
   policy: Partial<Parameters<typeof seatbeltProfile>[0]['policy']> = {},
-  rootDir = '/work/p',
+  rootDir = '/srv/p',
 ): SeatbeltProfile {
   return seatbeltProfile({
     rootDir,
@@ -34,7 +34,7 @@ describe('seatbeltProfile', () => {
     expect(writes).toEqual([
       '(allow file-read* file-write* (subpath (param "ROOT")) (subpath (param "TEMPORARY")))',
     ])
-    expect(parameters).toEqual({ ROOT: '/work/p', TEMPORARY: '/private/var/folders/x/T' })
+    expect(parameters).toEqual({ ROOT: '/srv/p', TEMPORARY: '/private/var/folders/x/T' })
   })
 
   test('denies the network, or allows it when asked', () => {
@@ -67,12 +67,12 @@ describe('seatbeltProfile', () => {
     )
     expect(after).toContain('(deny file-read* file-write* (subpath (param "DENY_0")))')
     expect(parameters).toMatchObject({
-      PROTECT_0: '/work/p/.git/hooks',
-      PROTECT_1: '/work/p/.npmrc',
-      DENY_0: '/work/p/a/b/.env',
-      PIN_0: '/work/p/.git',
-      PIN_1: '/work/p/a',
-      PIN_2: '/work/p/a/b',
+      PROTECT_0: '/srv/p/.git/hooks',
+      PROTECT_1: '/srv/p/.npmrc',
+      DENY_0: '/srv/p/a/b/.env',
+      PIN_0: '/srv/p/.git',
+      PIN_1: '/srv/p/a',
+      PIN_2: '/srv/p/a/b',
     })
   })
 
