@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
 import { anonymousFile } from './anonymous-file.ts'
 import type {
@@ -16,6 +15,7 @@ import { closeDescriptors } from './close-descriptors.ts'
 import { unseenTarget } from './command-place.ts'
 import { encodeNames } from './name-bytes.ts'
 import { SandboxError } from '../sandbox-error.ts'
+import { isExecutable } from './is-executable.ts'
 import { hasSystemCallFilter, systemCallFilter } from './system-call-filter.ts'
 import { type SystemMounts, systemMounts } from './system-mounts.ts'
 import { toolchainDirectories } from './toolchain-directories.ts'
@@ -219,15 +219,6 @@ function refusal(notEnforced: readonly NotEnforced[]): ProbeVerdict {
 }
 
 const filterFor = memoize(systemCallFilter)
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
 
 function memoize<Key extends string, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>()

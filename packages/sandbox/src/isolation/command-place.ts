@@ -1,5 +1,6 @@
-import { accessSync, constants, readlinkSync, realpathSync } from 'node:fs'
+import { readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { isExecutable } from './is-executable.ts'
 import { isWithin } from './path-order.ts'
 
 /** Where {@link unseenTarget} looks for a command. */
@@ -93,14 +94,5 @@ function resolved(path: string): string {
     return realpathSync(path)
   } catch {
     return path
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
   }
 }
