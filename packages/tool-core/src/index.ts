@@ -1,11 +1,6 @@
-export {
-  type AnyDefinedTool,
-  defineTool,
-  type DefineStreamingToolOptions,
-  type DefinedTool,
-  type DefineToolOptions,
-  type StreamingTool,
-} from './define-tool.ts'
+export { defineTool } from './define-tool.ts'
+export type { DefineStreamingToolOptions, DefineToolOptions } from './define-tool-options.ts'
+export type { AnyDefinedTool, DefinedTool, StreamingTool } from './defined-tool.ts'
 export type {
   EffectScope,
   KeyContext,

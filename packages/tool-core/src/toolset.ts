@@ -1,4 +1,4 @@
-import type { AnyDefinedTool } from './define-tool.ts'
+import type { AnyDefinedTool } from './defined-tool.ts'
 import { SmithersError } from './smithers-error.ts'
 import { getDefinedToolMetadata, type toolMetadata } from './tool-metadata.ts'
 

@@ -1,0 +1,93 @@
+import type { output as SchemaOutput, ZodType } from 'zod'
+import type { EffectScope, KeyOption, OnRetry, PriorCall, Verdict } from './call/tool-definition.ts'
+import type { GateOptions } from './gates/gate-options.ts'
+import type { TaskContext, ToolContext } from './tool-context.ts'
+
+/** Fields of an AI SDK tool that are handed on as they are. Their types are the AI SDK's own. */
+interface PassedThroughFields {
+  readonly outputSchema?: unknown
+  readonly toModelOutput?: unknown
+  readonly strict?: boolean
+  readonly inputExamples?: readonly { readonly input: unknown }[]
+  readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly contextSchema?: unknown
+  readonly title?: string
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly onInputStart?: (options: never) => void | PromiseLike<void>
+  readonly onInputDelta?: (options: never) => void | PromiseLike<void>
+  readonly onInputAvailable?: (options: never) => void | PromiseLike<void>
+}
+
+/** Options of {@link defineTool} but `execute`. */
+interface ToolSettings<Schema extends ZodType, Output, Name extends string = string>
+  extends PassedThroughFields, GateOptions<SchemaOutput<Schema>> {
+  /** Shown to the agent, `ctx.toolName`, and the default description. */
+  readonly name: Name
+  /** What the agent reads, or the AI SDK's function that makes it. @default name */
+  readonly description?: string | ((options: never) => string)
+  /** Zod 4 schema of the input; `execute` gets the parsed value, also when it is called directly. */
+  readonly schema: Schema
+  /** The tool changes state outside the process. @default false */
+  readonly sideEffect?: boolean
+  /** Running it again with the same input is safe. @default !sideEffect */
+  readonly idempotent?: boolean
+  /**
+   * Where the side effect lands, or a function of the task that says so. What lands in the workspace is visible with
+   * `git diff` and gets one line in a retry warning.
+   *
+   * @default 'external'
+   */
+  readonly effectScope?: EffectScope | ((task: TaskContext) => EffectScope)
+  /**
+   * What the idempotency key is made from: the arguments (`'call'`), the task alone (`'task'`), or what the function
+   * returns. Name the intent when arguments hold free text: `key: (order) => [order.id]`.
+   *
+   * @default 'call'
+   */
+  readonly key?: KeyOption<SchemaOutput<Schema>>
+  /**
+   * What to do with a call that an earlier attempt made: run it again with the same key (`'rerun'`, and `'warn'`, which
+   * also tells the agent), return the recorded output (`'reuse'`), or refuse until somebody decides (`'block'`).
+   *
+   * @default 'warn' for side effects that are not idempotent, else 'rerun'
+   */
+  readonly onRetry?: OnRetry
+  /** Finds out whether an earlier call whose outcome is unknown took effect. */
+  readonly verify?: (
+    args: SchemaOutput<Schema>,
+    prior: PriorCall,
+    ctx: ToolContext,
+  ) => Verdict<Output> | PromiseLike<Verdict<Output>>
+  /** Milliseconds after which `ctx.abortSignal` is aborted and the call fails with `TOOL_TIMEOUT`. @default none */
+  readonly timeoutMs?: number
+  /** What the log, events and traces see of the input. */
+  readonly logInput?: (args: SchemaOutput<Schema>) => unknown
+  /** What the log, events and traces see of the output. The recorded output can then not be reused. */
+  readonly logOutput?: (output: Output) => unknown
+  /** A valid call ends the task: calls that the agent makes after it do not run. @default false */
+  readonly endsTask?: boolean
+  /** Whether the run's `maxInlineOutputBytes` applies. @default true */
+  readonly archivesOutput?: boolean
+  /** Silences the warning that `execute` does not take the context. @default false */
+  readonly acceptsContext?: boolean
+  /** Where warnings about the definition go. @default console.warn */
+  readonly warn?: (message: string) => void
+}
+
+/** Options of {@link defineTool}. */
+export interface DefineToolOptions<
+  Schema extends ZodType,
+  Output,
+  Name extends string = string,
+> extends ToolSettings<Schema, Output, Name> {
+  readonly execute: (args: SchemaOutput<Schema>, ctx: ToolContext) => PromiseLike<Output> | Output
+}
+
+/** Options of {@link defineTool} for a tool that streams: each yielded value is preliminary, the last is the output. */
+export interface DefineStreamingToolOptions<
+  Schema extends ZodType,
+  Output,
+  Name extends string = string,
+> extends ToolSettings<Schema, Output, Name> {
+  readonly execute: (args: SchemaOutput<Schema>, ctx: ToolContext) => AsyncGenerator<Output>
+}
