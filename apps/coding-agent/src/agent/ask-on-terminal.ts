@@ -8,11 +8,22 @@ export function isInteractive({ stdout }: Terminal): boolean {
   return stdout.isTTY === true && process.stdin.isTTY
 }
 
-/** Asks the person about each call, one after the other, also when the agent makes several at once. */
-export function askOnTerminal(terminal: Terminal): OnApproval {
+/**
+ * Asks the person about each call, one after the other, also when several are made at once.
+ *
+ * @param hold Keeps everybody else off the terminal until the function that it returns is called.
+ */
+export function askOnTerminal(terminal: Terminal, hold: () => () => void): OnApproval {
   let last: Promise<unknown> = Promise.resolve()
   return (question) => {
-    const answer = last.then(() => ask(question, terminal))
+    const answer = last.then(async () => {
+      const release = hold()
+      try {
+        return await ask(question, terminal)
+      } finally {
+        release()
+      }
+    })
     last = answer.catch(() => {})
     return answer
   }
@@ -28,11 +39,15 @@ async function ask(
     import('../terminal/approval-text.ts'),
   ])
   const decidedBy = userInfo().username
+  // A run that is stopped meanwhile waits for no answer.
+  const signal = context.abortSignal
+  if (signal.aborted) return undefined
   line(`\n${colors.bold(printable(approval.prompt ?? `Run ${approval.toolName}?`))}`)
   line(await approvalText(approval.toolName, args, context.rootDir, colors))
   if (problem !== undefined) line(colors.yellow(`Your arguments do not fit: ${printable(problem)}`))
   const choice = await select({
     message: 'Approve this call?',
+    signal,
     options: [
       { value: 'approve', label: 'Approve' },
       { value: 'reject', label: 'Reject', hint: 'the agent is told why' },
@@ -43,13 +58,18 @@ async function ask(
   if (isCancel(choice) || choice === 'later') return undefined
   if (choice === 'approve') return { approved: true, decidedBy }
   if (choice === 'reject') {
-    const comment = await text({ message: 'Why?', placeholder: 'The agent reads this.' })
+    const comment = await text({
+      message: 'Why?',
+      placeholder: 'The agent reads this.',
+      signal,
+    })
     return isCancel(comment)
       ? undefined
       : { approved: false, decidedBy, comment: comment || undefined }
   }
   const json = await text({
     message: 'The arguments, as JSON',
+    signal,
     initialValue: JSON.stringify(args),
     validate: (value) => (isJson(value ?? '') ? undefined : 'This is no JSON.'),
   })

@@ -26,10 +26,12 @@ async function demo(json: boolean, terminal: Terminal, interrupted: AbortSignal)
     import('../demo/run-demo.ts'),
     import('../demo/demo-reporter.ts'),
   ])
+  const runReporter = json ? createJsonReporter(terminal) : createTextReporter(terminal)
+  const asks = !json && isInteractive(terminal)
   await runDemo({
     reporter: json ? createDemoJsonReporter(terminal) : createDemoTextReporter(terminal),
-    runReporter: json ? createJsonReporter(terminal) : createTextReporter(terminal),
-    onApproval: !json && isInteractive(terminal) ? askOnTerminal(terminal) : undefined,
+    runReporter,
+    onApproval: asks ? askOnTerminal(terminal, () => runReporter.hold()) : undefined,
     interrupted,
   })
 }

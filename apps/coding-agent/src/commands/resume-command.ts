@@ -1,11 +1,7 @@
 import type { Command } from 'commander'
 import { badInput } from '../command-failure.ts'
-import {
-  createWorkflowJsonReporter,
-  createWorkflowTextReporter,
-} from '../terminal/workflow-reporter.ts'
 import { logOption } from './log-option.ts'
-import type { WorkflowCommandSurroundings } from './up-command.ts'
+import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
 
 /** Adds `smithers resume`: goes on with a run. */
 export function addResumeCommand(
@@ -34,14 +30,12 @@ interface ResumeOptions {
 async function resume(
   runId: string,
   options: ResumeOptions,
-  { terminal, interrupted }: WorkflowCommandSurroundings,
+  surroundings: WorkflowCommandSurroundings,
 ): Promise<void> {
-  const [{ loadWorkflow }, { runAndReport }, { knownRun, openExistingRunStore }] =
-    await Promise.all([
-      import('../workflow/load-workflow.ts'),
-      import('../workflow/run-and-report.ts'),
-      import('../workflow/open-run-store.ts'),
-    ])
+  const [{ runWorkflowFile }, { knownRun, openExistingRunStore }] = await Promise.all([
+    import('./run-workflow-file.ts'),
+    import('../workflow/open-run-store.ts'),
+  ])
   const store = openExistingRunStore(options.log)
   let recorded: string | undefined
   try {
@@ -54,18 +48,12 @@ async function resume(
   if (file === undefined) {
     throw badInput(`Run ${runId} does not say which file its workflow is in. Give --workflow FILE.`)
   }
-  await runAndReport({
-    loaded: await loadWorkflow(file),
+  await runWorkflowFile({
+    ...surroundings,
+    file,
     runId,
     logPath: options.log,
+    json: options.json === true,
     options: {},
-    reporter: options.json
-      ? createWorkflowJsonReporter(terminal)
-      : createWorkflowTextReporter(terminal, {
-          file,
-          logPath: options.log,
-          resumeWith: `smithers resume ${runId} --log ${options.log}`,
-        }),
-    interrupted,
   })
 }

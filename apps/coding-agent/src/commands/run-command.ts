@@ -103,6 +103,8 @@ async function run(
       import('../agent/model-warnings.ts'),
     ])
     noteModelWarnings((text) => terminal.note(`smithers: ${printable(text)}`))
+    const reporter = options.json ? createJsonReporter(terminal) : createTextReporter(terminal)
+    const asks = options.json !== true && isInteractive(terminal)
     await runAgent({
       task,
       model,
@@ -116,9 +118,8 @@ async function run(
       timeoutMs: options.toolTimeoutMs,
       maxSteps: options.maxSteps,
       ask: { tools: options.ask ?? [], oncePerFile: false },
-      onApproval:
-        options.json !== true && isInteractive(terminal) ? askOnTerminal(terminal) : undefined,
-      reporter: options.json ? createJsonReporter(terminal) : createTextReporter(terminal),
+      onApproval: asks ? askOnTerminal(terminal, () => reporter.hold()) : undefined,
+      reporter,
       abortSignal: interrupted,
     })
   } finally {

@@ -1,13 +1,9 @@
 import type { Command } from 'commander'
 import { checkedRoot } from '../agent/root-directory.ts'
 import { badInput } from '../command-failure.ts'
-import {
-  createWorkflowJsonReporter,
-  createWorkflowTextReporter,
-} from '../terminal/workflow-reporter.ts'
-import type { Terminal } from '../terminal/terminal.ts'
 import { logOption } from './log-option.ts'
 import { positiveInteger } from './option-values.ts'
+import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
 
 interface UpOptions {
   readonly input?: string
@@ -18,12 +14,6 @@ interface UpOptions {
   readonly maxOutputBytes?: number
   readonly toolTimeoutMs?: number
   readonly json?: true
-}
-
-/** What the workflow commands need from their process. */
-export interface WorkflowCommandSurroundings {
-  readonly terminal: Terminal
-  readonly interrupted: AbortSignal
 }
 
 /** Adds `smithers up`: runs the workflow of a file. */
@@ -56,21 +46,20 @@ Examples:
 async function up(
   file: string,
   options: UpOptions,
-  { terminal, interrupted }: WorkflowCommandSurroundings,
+  surroundings: WorkflowCommandSurroundings,
 ): Promise<void> {
   const input = options.input === undefined ? undefined : parsedInput(options.input)
   const rootDir = options.root === undefined ? undefined : checkedRoot(options.root)
-  const [{ loadWorkflow }, { runAndReport }, { newRunId }] = await Promise.all([
-    import('../workflow/load-workflow.ts'),
-    import('../workflow/run-and-report.ts'),
+  const [{ runWorkflowFile }, { newRunId }] = await Promise.all([
+    import('./run-workflow-file.ts'),
     import('../workflow/new-run-id.ts'),
   ])
-  const loaded = await loadWorkflow(file)
-  const runId = options.run ?? newRunId(new Date())
-  await runAndReport({
-    loaded,
-    runId,
+  await runWorkflowFile({
+    ...surroundings,
+    file,
+    runId: options.run ?? newRunId(new Date()),
     logPath: options.log,
+    json: options.json === true,
     options: {
       ...(input !== undefined && { input }),
       ...(rootDir !== undefined && { rootDir }),
@@ -78,14 +67,6 @@ async function up(
       maxOutputBytes: options.maxOutputBytes,
       toolTimeoutMs: options.toolTimeoutMs,
     },
-    reporter: options.json
-      ? createWorkflowJsonReporter(terminal)
-      : createWorkflowTextReporter(terminal, {
-          file,
-          logPath: options.log,
-          resumeWith: `smithers resume ${runId} --log ${options.log}`,
-        }),
-    interrupted,
   })
 }
 

@@ -9,6 +9,11 @@ export interface LiveLines {
   end(id: string, line: string): void
   /** Prints a line above the live ones. */
   line(text: string): void
+  /**
+   * Leaves the terminal to somebody who asks a question there, until the returned function is called. What is printed
+   * meanwhile appears then.
+   */
+  hold(): () => void
   /** Leaves the terminal as an ordinary program would. */
   stop(): void
 }
@@ -25,6 +30,8 @@ function finalLines(terminal: Terminal): LiveLines {
     start() {},
     end: (_id, line) => terminal.line(line),
     line: (text) => terminal.line(text),
+    // A question needs a terminal, and this is none.
+    hold: () => () => {},
     stop() {},
   }
 }
@@ -33,12 +40,19 @@ function redrawnLines(terminal: Terminal): LiveLines {
   const screen = createLogUpdate(terminal.stdout, { showCursor: true })
   const running = new Map<string, () => string>()
   let timer: NodeJS.Timeout | undefined
+  /** Printed since somebody holds the terminal; undefined when nobody does. */
+  let held: string[] | undefined
   const redraw = (): void => {
+    if (held !== undefined) return
     if (running.size === 0) screen.clear()
     else screen(Array.from(running.values(), (render) => render()).join('\n'))
   }
   // Not the library's `persist`, which breaks a long line where the terminal ends, in the middle of a word.
   const print = (text: string): void => {
+    if (held !== undefined) {
+      held.push(text)
+      return
+    }
     screen.clear()
     terminal.line(text)
     redraw()
@@ -60,6 +74,18 @@ function redrawnLines(terminal: Terminal): LiveLines {
     },
     line(text) {
       print(text)
+    },
+    hold() {
+      screen.clear()
+      // What is drawn next starts at the cursor, wherever the question leaves it.
+      screen.done()
+      held = []
+      return () => {
+        const texts = held ?? []
+        held = undefined
+        for (const text of texts) terminal.line(text)
+        redraw()
+      }
     },
     stop() {
       pause()

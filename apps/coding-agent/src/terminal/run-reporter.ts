@@ -35,6 +35,8 @@ export interface RunReporter {
   said(text: string): void
   callStarted(call: StartedCall): void
   callEnded(call: EndedCall): void
+  /** Leaves the terminal to a question until the returned function is called. */
+  hold(): () => void
   runEnded(end: RunEnd): void
 }
 
@@ -64,6 +66,7 @@ export function createTextReporter(terminal: Terminal): RunReporter {
     callEnded(call) {
       lines.end(call.id, endedCallLine(call, colors))
     },
+    hold: () => lines.hold(),
     runEnded({ steps, calls, durationMs }) {
       const seconds = (durationMs / 1000).toFixed(1)
       lines.line(
@@ -81,6 +84,7 @@ export function createJsonReporter(terminal: Terminal): RunReporter {
     said: (text) => terminal.json({ type: 'text', text }),
     callStarted: (call) => terminal.json({ type: 'call-start', ...call }),
     callEnded: (call) => terminal.json({ type: 'call-end', ...call }),
+    hold: () => () => {},
     runEnded: (end) => terminal.json({ type: 'run-end', ...end }),
   }
 }

@@ -12,6 +12,8 @@ export interface WorkflowReporter {
   callStarted(call: StartedCall): void
   callEnded(call: EndedCall): void
   finished(outputs: object): void
+  /** Leaves the terminal to a question until the returned function is called. */
+  hold(): () => void
   /** Nothing will be told any more. */
   stop(): void
 }
@@ -96,6 +98,7 @@ export function createWorkflowTextReporter(
       lines.line(colors.dim(`\ndone in ${duration(performance.now() - startedAt)}`))
       say(JSON.stringify(outputs, null, 2))
     },
+    hold: () => lines.hold(),
     stop: () => lines.stop(),
   }
 }
@@ -109,6 +112,7 @@ export function createWorkflowJsonReporter(terminal: Terminal): WorkflowReporter
     callStarted: (call) => terminal.json({ type: 'call-start', ...call }),
     callEnded: (call) => terminal.json({ type: 'call-end', ...call }),
     finished: (outputs) => terminal.json({ type: 'outputs', outputs }),
+    hold: () => () => {},
     stop() {},
   }
 }

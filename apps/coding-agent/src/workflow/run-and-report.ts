@@ -1,6 +1,6 @@
 import { createSqliteLog } from '@smithers/log-sqlite'
 import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
-import { isSmithersError } from '@smithers/tool-core'
+import { isSmithersError, type OnApproval } from '@smithers/tool-core'
 import { runWorkflow, type RunWorkflowOptions } from '@smithers/workflow'
 import { observeCalls } from '../agent/observe-calls.ts'
 import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
@@ -8,20 +8,28 @@ import { describeError } from '../describe-error.ts'
 import type { WorkflowReporter } from '../terminal/workflow-reporter.ts'
 import type { LoadedWorkflow } from './load-workflow.ts'
 
+/** What the person chooses of a workflow's run. */
+export type WorkflowFileOptions = Omit<
+  RunWorkflowOptions,
+  'runId' | 'log' | 'store' | 'signal' | 'onEvent' | 'onApproval'
+>
+
 /** A workflow to run or to go on with. */
 export interface WorkflowRunOptions {
   readonly loaded: LoadedWorkflow
   readonly runId: string
   /** The log and the runs are in one file. */
   readonly logPath: string
-  readonly options: Omit<RunWorkflowOptions, 'runId' | 'log' | 'store' | 'signal' | 'onEvent'>
+  readonly options: WorkflowFileOptions
   readonly reporter: WorkflowReporter
+  /** Answers at once; without it the run pauses. */
+  readonly onApproval: OnApproval | undefined
   readonly interrupted: AbortSignal
 }
 
 /** Runs a workflow from a file with its progress on the terminal. */
 export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
-  const { loaded, runId, logPath, options, reporter, interrupted } = run
+  const { loaded, runId, logPath, options, reporter, onApproval, interrupted } = run
   const log = createSqliteLog({ path: logPath })
   const store = createSqliteRunStore({ path: logPath })
   const calls = observeCalls(runId, reporter)
@@ -33,6 +41,7 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
       log,
       store,
       signal: interrupted,
+      onApproval,
       onEvent: (event) => reporter.happened(event),
     } as RunWorkflowOptions<never>)
     reporter.finished(result.outputs)
