@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { currentOwnerId } from '../log/process-owner.ts'
 import type {
   FinishPatch,
@@ -13,6 +12,7 @@ import { CallEvents } from './call-events.ts'
 import type { CallIdentity } from './call-identity.ts'
 import { finishRow } from './finish-row.ts'
 import type { KnownCall } from './known-calls.ts'
+import { loggedInput, loggedOutput } from './logged-payload.ts'
 import { chain } from './maybe-promise.ts'
 import { recordError, recordJson } from './recorded-json.ts'
 import type { TaskJournal } from './task-journal.ts'
@@ -60,7 +60,7 @@ export class CallRecord {
       toolName: name,
       inputJson: null,
       startedAtMs: 0,
-      callToken: randomUUID(),
+      callToken: crypto.randomUUID(),
       toolCallId,
       idempotencyKey: null,
       inputHash: null,
@@ -86,8 +86,7 @@ export class CallRecord {
 
   /** Puts into the row what the log may see of the parsed input. */
   describeInput(args: unknown): void {
-    const { logInput } = this.#definition
-    this.describeGiven(logInput === undefined ? args : mapped(logInput, args))
+    this.describeGiven(loggedInput(this.#definition, args))
   }
 
   /** Puts a value into the row as the input, without the tool's mapper. */
@@ -149,9 +148,8 @@ export class CallRecord {
   /** What the log may see of an output. */
   describeOutput(output: unknown): string | null {
     const { policy, task } = this.#journal
-    const { logOutput } = this.#definition
-    const seen = logOutput === undefined ? output : mapped(logOutput, output)
-    return recordJson(seen, policy.redact, task.maxOutputBytes).json
+    return recordJson(loggedOutput(this.#definition, output), policy.redact, task.maxOutputBytes)
+      .json
   }
 
   /** Runs the synchronous part of the tool, with whatever subscribers of the events bind to it. */
@@ -216,14 +214,3 @@ export class CallRecord {
 }
 
 const mostRebases = 10
-
-/** A mapper of a payload for the log must not fail the call, and its failure must not show the payload. */
-function mapped(mapper: (value: never) => unknown, value: unknown): unknown {
-  try {
-    return mapper(value as never)
-  } catch (error) {
-    return {
-      $described: `not recorded: the mapper failed with ${error instanceof Error ? error.name : 'an error'}`,
-    }
-  }
-}

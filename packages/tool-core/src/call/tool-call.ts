@@ -93,8 +93,9 @@ export class ToolCall {
     const pass = this.#admission?.pass
     return chain(ending.finish({ status: 'success', outputJson, effect }), (fenced) => {
       if (fenced !== undefined) {
-        void pass?.failed(fenced, true)
-        throw fenced
+        return chain(pass?.failed(fenced, { effect: 'unknown', aborted: true }), () => {
+          throw fenced
+        })
       }
       return chain(pass?.succeeded(output), () =>
         chain(ending.snapshot(), () => this.inline(output)),
@@ -118,11 +119,13 @@ export class ToolCall {
   /** Records that the tool failed. */
   fail(error: unknown): MaybePromise<void> {
     const { ending } = this.#parts
-    return chain(ending.finish({ status: 'error', error, effect: ending.effectOf(error) }), () =>
-      chain(this.#admission?.pass?.failed(error, this.#endedFromOutside()), () =>
+    const effect = ending.effectOf(error)
+    return chain(ending.finish({ status: 'error', error, effect }), () => {
+      const aborted = this.#endedFromOutside()
+      return chain(this.#admission?.pass?.failed(error, { effect, aborted }), () =>
         ending.snapshot(),
-      ),
-    )
+      )
+    })
   }
 
   #open(): MaybePromise<void> {

@@ -2,7 +2,7 @@ import type { ApprovalRow } from '../log/approval-store.ts'
 import { SmithersError } from '../smithers-error.ts'
 
 /** The call waits for a decision. */
-export function approvalRequired(row: ApprovalRow, cause?: unknown): SmithersError {
+export function approvalRequired(row: ApprovalRow): SmithersError {
   const { id, toolName, toolCallId, prompt, expiresAtMs } = row
   return new SmithersError(
     'TOOL_APPROVAL_REQUIRED',
@@ -11,7 +11,6 @@ export function approvalRequired(row: ApprovalRow, cause?: unknown): SmithersErr
     {
       details: { approvalId: id, toolName, toolCallId, expiresAtMs },
       effect: 'none',
-      ...(cause === undefined ? {} : { cause }),
     },
   )
 }

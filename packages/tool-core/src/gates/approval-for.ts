@@ -2,6 +2,7 @@ import { contextOfCall } from '../ambient-context.ts'
 import { CallAbort } from '../call/call-abort.ts'
 import { journalOf } from '../call/task-journal.ts'
 import type { ToolDefinition } from '../call/tool-definition.ts'
+import { loggedInput } from '../call/logged-payload.ts'
 import { recordJson } from '../call/recorded-json.ts'
 import { completeCallOptions, type ToolCallOptions } from '../tool-call-options.ts'
 import type { ToolContext } from '../tool-context.ts'
@@ -56,7 +57,7 @@ async function askAbout(
   input: unknown,
   options: Parameters<SdkApprovalFunction>[1],
 ): Promise<SdkApprovalStatus> {
-  const { gates, logInput, metadata } = definition
+  const { gates, metadata } = definition
   const approval = gates?.approval
   if (approval === undefined) return 'not-applicable'
   const call = completeCallOptions({ ...options, context: options.toolContext })
@@ -83,7 +84,7 @@ async function askAbout(
       // A rule that cannot decide has allowed nothing.
     }
   }
-  const seen = logInput === undefined ? input : logInput(input)
+  const seen = loggedInput(definition, input)
   const { json } = recordJson(seen, policy.redact, task.maxOutputBytes)
   const reason = promptText(approval.prompt, input, json, policy.redact)
   return { type: 'user-approval', ...(reason === undefined ? {} : { reason }) }

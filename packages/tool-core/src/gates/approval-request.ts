@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
 import { type Redaction, redactedText } from '../call/redaction.ts'
+import { loggedInput } from '../call/logged-payload.ts'
 import { recordJson } from '../call/recorded-json.ts'
 import type { ApprovalRow } from '../log/approval-store.ts'
 import type { StartRow } from '../log/tool-call-log.ts'
@@ -27,7 +27,7 @@ export async function approvalRequest(subject: ApprovalSubject): Promise<Approva
   const prompt = [note, promptText(settings.prompt, args, inputJson, redact)]
   const defaults = settings.defaults?.(args)
   return {
-    id: `apr_${randomUUID()}`,
+    id: `apr_${crypto.randomUUID()}`,
     runId,
     nodeId,
     iteration,
@@ -39,7 +39,10 @@ export async function approvalRequest(subject: ApprovalSubject): Promise<Approva
     inputJson,
     inputSchemaJson: await jsonSchemaOf(definition),
     prompt: prompt.filter((text) => text !== undefined).join(' ') || null,
-    defaultsJson: defaults === undefined ? null : recordJson(defaults, redact, maxBytes).json,
+    defaultsJson:
+      defaults === undefined
+        ? null
+        : recordJson(loggedInput(definition, defaults), redact, maxBytes).json,
     status: 'pending',
     requestedAtMs,
     expiresAtMs: settings.ttlMs === undefined ? null : requestedAtMs + settings.ttlMs,

@@ -8,8 +8,9 @@ import type { ToolDefinition } from '../call/tool-definition.ts'
 import type { ConversationMessage, TaskContext, ToolContext } from '../tool-context.ts'
 import { approvalRejected, approvalRequired, approvalsUnsupported } from './approval-errors.ts'
 import { approvalRequest } from './approval-request.ts'
-import { returnApproval, takeApproval, useOf, waitForUse } from './approval-use.ts'
-import { argumentsRefused, checkArguments } from './check-arguments.ts'
+import { takeApproval, useOf, waitForUse } from './approval-use.ts'
+import { forgetArguments, forgetSpentArguments, runWithApproval } from './approved-arguments.ts'
+import { checkArguments } from './check-arguments.ts'
 import type { ApprovalSettings } from './gate-options.ts'
 import { decide, expireIfDue } from './decide.ts'
 import type { ApprovalQuestion } from './on-approval.ts'
@@ -35,8 +36,8 @@ export interface ApprovedCall {
   readonly winner?: ToolCallRow
   /** Gives the approval back, because the call did not run; undefined when there was none to take. */
   readonly giveBack: (() => Promise<void>) | undefined
-  /** Removes the approver's arguments from the store, because the call has run. */
-  readonly forget: (() => MaybePromise<unknown>) | undefined
+  /** Removes the approver's arguments from the store, because the call has run. Never fails. */
+  readonly forget: (() => Promise<void>) | undefined
 }
 
 /**
@@ -72,6 +73,7 @@ const noContext = Object.freeze({}) as ToolContext
 async function approve(call: ApprovableCall, settings: ApprovalSettings): Promise<ApprovedCall> {
   const store = approvalsOf(call.task.log)
   const { runId } = call.task
+  await forgetSpentArguments(store, call)
   for (;;) {
     const [latest] = await store.list({ runId, callKey: call.callKey, limit: 1 })
     const row = latest === undefined ? undefined : await expireIfDue(store, latest)
@@ -84,20 +86,22 @@ async function approve(call: ApprovableCall, settings: ApprovalSettings): Promis
         break
       }
       case 'approved': {
-        if (await takeApproval(store, row, call.row.callToken)) return await taken(store, row, call)
+        const approved = await take(store, row, call, settings)
+        if (approved !== undefined) return approved
         break
       }
       case 'executed': {
         const use = await useOf(call.task.log, row, call.policy.leaseMs)
         if (use.kind === 'unspent') {
-          if (await takeApproval(store, row, call.row.callToken))
-            return await taken(store, row, call)
+          const approved = await take(store, row, call, settings)
+          if (approved !== undefined) return approved
         } else if (use.kind === 'running') {
           const winner = await waitFor(row, call)
           if (winner !== undefined) {
             return { args: call.args, winner, giveBack: undefined, forget: undefined }
           }
         } else {
+          await forgetArguments(store, row, call.policy.onLogError)
           await ask(store, call, settings, {
             note: `This call has run before, and ${use.outcome}.`,
             answered: row.decidedBy,
@@ -109,6 +113,18 @@ async function approve(call: ApprovableCall, settings: ApprovalSettings): Promis
         await ask(store, call, settings, { note: undefined, answered: undefined })
     }
   }
+}
+
+/** Uses an approval; undefined when it has to be looked at again. */
+async function take(
+  store: ApprovalStore,
+  row: ApprovalRow,
+  call: ApprovableCall,
+  settings: ApprovalSettings,
+): Promise<ApprovedCall | undefined> {
+  return (await takeApproval(store, row, call.row.callToken))
+    ? runWithApproval(store, row, call, settings)
+    : undefined
 }
 
 /** Another run makes this very call with the same approval. */
@@ -196,38 +212,4 @@ async function answerPending(
     await decide(store, pending, decision)
     return
   }
-}
-
-async function taken(
-  store: ApprovalStore,
-  row: ApprovalRow,
-  call: ApprovableCall,
-): Promise<ApprovedCall> {
-  const { callToken } = call.row
-  const giveBack = (): Promise<void> => returnApproval(store, row.id, callToken)
-  try {
-    return {
-      ...(await withArgsOf(row, call)),
-      giveBack,
-      forget:
-        row.approvedArgsJson === null
-          ? undefined
-          : () =>
-              store.update(
-                row.id,
-                { status: 'executed', usedBy: callToken },
-                { approvedArgsJson: null },
-              ),
-    }
-  } catch (error) {
-    await giveBack()
-    throw error
-  }
-}
-
-async function withArgsOf(row: ApprovalRow, call: ApprovableCall): Promise<{ args: unknown }> {
-  if (row.approvedArgsJson === null) return { args: call.args }
-  const checked = await checkArguments(call.definition.schema, JSON.parse(row.approvedArgsJson))
-  if (checked.ok) return { args: checked.args }
-  throw argumentsRefused(row.toolName, row.id, checked.problem)
 }

@@ -6,9 +6,15 @@ export type CheckedArguments =
   | { readonly ok: true; readonly args: unknown }
   | { readonly ok: false; readonly problem: string }
 
-/** Checks arguments with a tool's schema. */
+/** Checks arguments with a tool's schema. One whose own checks throw has accepted nothing. */
 export async function checkArguments(schema: ZodType, args: unknown): Promise<CheckedArguments> {
-  const result = await schema['~standard'].validate(args)
+  let result: Awaited<ReturnType<ZodType['~standard']['validate']>>
+  try {
+    result = await schema['~standard'].validate(args)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return { ok: false, problem: `The schema could not check them: ${why}` }
+  }
   if (result.issues === undefined) return { ok: true, args: result.value }
   const problem = result.issues.map(({ path = [], message }) => {
     const place = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
@@ -23,6 +29,7 @@ export async function schemaFromJson(json: string): Promise<ZodType> {
   return fromJSONSchema(JSON.parse(json) as Parameters<typeof fromJSONSchema>[0])
 }
 
+/** Arguments that an approver gave are wrong. The question stays as it is. */
 export function argumentsRefused(
   toolName: string,
   approvalId: string,

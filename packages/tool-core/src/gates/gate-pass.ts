@@ -1,5 +1,6 @@
 import { chain } from '../call/maybe-promise.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { CallEffect } from '../smithers-error.ts'
 import type { ApprovedCall } from './approve-call.ts'
 import type { SettleBreaker } from './circuit-breaker.ts'
 import type { ReleaseSlot } from './execution-limit.ts'
@@ -39,12 +40,19 @@ export class GatePass {
     return chain(this.#approval?.forget?.(), () => this.#breaker?.('success'))
   }
 
-  /** @param aborted The call was ended from outside, which says nothing about the tool. */
-  failed(error: unknown, aborted: boolean): MaybePromise<void> {
+  /**
+   * @param ending.effect What the call may have done: an approval of one that certainly did nothing still stands.
+   * @param ending.aborted The call was ended from outside, which says nothing about the tool.
+   */
+  failed(
+    error: unknown,
+    { effect, aborted }: { readonly effect: CallEffect; readonly aborted: boolean },
+  ): MaybePromise<void> {
     this.#flight?.fail(error)
     this.#flight = undefined
     if (this.#counted === 'successes') this.#slot?.()
-    return this.#breaker?.(aborted ? 'unused' : 'failure')
+    const forgotten = effect === 'none' ? undefined : this.#approval?.forget?.()
+    return chain(forgotten, () => this.#breaker?.(aborted ? 'unused' : 'failure'))
   }
 
   /** The call did not run: everything is given back. */

@@ -12,6 +12,8 @@ export class RunGates {
   // By definition: two tools of one name need not give the same results or fail together.
   readonly #caches = new WeakMap<object, ResultCache>()
   readonly #breakers = new WeakMap<object, CircuitBreaker>()
+  /** This process has looked for what earlier ones of the run left in its approvals. */
+  sweptApprovals = false
 
   limitOf(toolName: string): ExecutionLimit {
     let limit = this.#limits.get(toolName)

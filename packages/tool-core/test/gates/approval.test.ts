@@ -5,6 +5,7 @@ import {
   type OnApproval,
   pendingApprovals,
   resolveToolApproval,
+  SmithersError,
   type ToolCallLog,
   type ToolRun,
 } from '@smithers/tool-core'
@@ -42,6 +43,11 @@ function attempt(log: ToolCallLog, number: number, onApproval?: OnApproval): Too
 async function waiting(log: MemoryLog): Promise<string> {
   const [first] = await pendingApprovals({ log })
   return first?.id ?? 'none'
+}
+
+async function kept(log: MemoryLog): Promise<(string | null)[]> {
+  const rows = await log.approvals.list({})
+  return rows.map(({ approvedArgsJson }) => approvedArgsJson)
 }
 
 afterEach(() => vi.restoreAllMocks())
@@ -200,6 +206,89 @@ describe('needsApproval', () => {
     expect(await log.approvals?.list({})).toMatchObject([{ approvedArgsJson: null }])
   })
 
+  it('keeps the arguments of the approver while they may still be needed, and no longer', async () => {
+    const log = createMemoryLog()
+    const state: { error: Error } = {
+      error: new SmithersError('TOOL_COMMAND_FAILED', 'not sent', { effect: 'none' }),
+    }
+    const placed: unknown[] = []
+    const place = defineTool({
+      name: 'place_order',
+      schema,
+      sideEffect: true,
+      needsApproval: true,
+      acceptsContext: true,
+      execute: (args) => {
+        placed.push(args)
+        throw state.error
+      },
+    })
+    const approvedArgs = { sku: 'lamp', amount: 3 }
+    await outcomes([call(attempt(log, 1), place, order)])
+    await resolveToolApproval({ log, id: await waiting(log), approved: true, approvedArgs })
+    // Certainly without effect: the approval stands, and so do its arguments.
+    await outcomes([call(attempt(log, 2), place, order)])
+    expect(await kept(log)).toEqual([JSON.stringify(approvedArgs)])
+    state.error = new Error('connection lost')
+    await outcomes([call(attempt(log, 3), place, order)])
+    expect(placed).toEqual([approvedArgs, approvedArgs])
+    expect(await kept(log)).toEqual([null])
+  })
+
+  it('removes what the approver gave to a call whose process ended, when the run goes on', async () => {
+    const log = createMemoryLog()
+    const { place } = shop()
+    await outcomes([call(attempt(log, 1), place, order)])
+    const [asked] = log.snapshot()
+    const approvedArgs = { sku: 'lamp', amount: 3 }
+    const { id } = await resolveToolApproval({
+      log,
+      id: await waiting(log),
+      approved: true,
+      approvedArgs,
+    })
+    // What a process leaves that is killed while the tool runs.
+    await log.approvals.update(
+      id,
+      { status: 'approved', usedBy: null },
+      { status: 'executed', usedBy: 'killed', usedAtMs: 1 },
+    )
+    const { status, finishedAtMs, outputJson, errorJson, effect, claim, ...row } = asked!
+    void [status, finishedAtMs, outputJson, errorJson, effect, claim]
+    const killed = { ...row, callToken: 'killed', seq: 9, ownerId: null, leaseExpiresAtMs: 2 }
+    log.start(killed, { durability: 'fsync', claim: null })
+    expect(await kept(log)).toEqual([JSON.stringify(approvedArgs)])
+    // Another process has its own log object.
+    await outcomes([call(attempt({ ...log }, 2), place, { sku: 'other', amount: 1 })])
+    expect(await kept(log)).toEqual([null, null])
+  })
+
+  it('does not fail a call that has run when its approval cannot be cleaned up', async () => {
+    const log = createMemoryLog()
+    const { place, placed } = shop()
+    await outcomes([call(attempt(log, 1), place, order)])
+    const approvedArgs = { sku: 'lamp', amount: 3 }
+    await resolveToolApproval({ log, id: await waiting(log), approved: true, approvedArgs })
+    const { approvals } = log
+    const failing: ToolCallLog = {
+      ...log,
+      approvals: {
+        ...approvals,
+        update(id, expected, patch) {
+          const cleansUp = patch.approvedArgsJson === null && patch.status === undefined
+          if (cleansUp) throw new Error('the disk is full')
+          return approvals.update(id, expected, patch)
+        },
+      },
+    }
+    const errors: unknown[] = []
+    const onLogError = (error: unknown): number => errors.push(error)
+    const run = createToolRun({ runId: 'r', nodeId: 'n', attempt: 2, log: failing, onLogError })
+    expect(await call(run, place, order)).toBe('placed 3')
+    expect(placed).toHaveLength(1)
+    expect(errors).toEqual([new Error('the disk is full')])
+  })
+
   it('keeps two equal calls of one turn apart: each needs its own approval', async () => {
     const log = createMemoryLog()
     const { place, placed } = shop()
@@ -239,6 +328,7 @@ describe('needsApproval', () => {
       schema: z.object({ path: z.string(), content: z.string(), password: z.string() }),
       needsApproval: true,
       approvalPrompt: 'Write {{content}} with {{password}} to {{path}}?',
+      approvalDefaults: (args) => ({ ...args, path: 'b.txt' }),
       logInput: ({ path, content, password }) => ({ path, bytes: content.length, password }),
       execute: () => 'ok',
     })
@@ -247,6 +337,7 @@ describe('needsApproval', () => {
     ])
     const [approval] = await pendingApprovals({ log })
     expect(approval?.prompt).toBe('Write {{content}} with {{password}} to a.txt?')
+    expect(JSON.parse(approval?.defaultsJson ?? '')).toMatchObject({ path: 'b.txt', bytes: 6 })
     expect(JSON.stringify(approval)).not.toMatch(/hidden|hunter2/)
   })
 
@@ -367,6 +458,83 @@ describe('resolveToolApproval', () => {
       'TOOL_APPROVAL_REQUIRED',
     ])
     expect(placed).toEqual([])
+  })
+
+  it.each(['amount: must be even', 'The schema could not check them: amount is no number'])(
+    'asks again when only the tool itself could find out: %s',
+    async (problem) => {
+      const log = createMemoryLog()
+      const placed: unknown[] = []
+      const even = (amount: number): boolean => {
+        if (problem.startsWith('The schema')) throw new Error('amount is no number')
+        return amount % 2 === 0
+      }
+      const place = defineTool({
+        name: 'place_order',
+        // JSON Schema cannot say this, so another process cannot check it.
+        schema: z.object({
+          sku: z.string(),
+          amount: z.number().refine((amount) => amount === 7 || even(amount), 'must be even'),
+        }),
+        sideEffect: true,
+        needsApproval: true,
+        approvalPrompt: 'Order {{amount}} of {{sku}}?',
+        approvalTtlMs: 60_000,
+        execute: async (args) => placed.push(args),
+      })
+      await outcomes([call(attempt(log, 1), place, order)])
+      const [asked] = await pendingApprovals({ log })
+      const id = asked?.id ?? ''
+      const approvedArgs = { sku: 'lamp', amount: 3 }
+      await resolveToolApproval({ log, id, approved: true, approvedArgs, decidedBy: 'mia' })
+      const run = attempt(log, 2)
+      const refused = await call(run, place, order).catch((error: unknown) => error)
+      expect(refused).toMatchObject({
+        code: 'TOOL_APPROVAL_REQUIRED',
+        effect: 'none',
+        message: expect.stringContaining(`The arguments given by mia do not match the schema`),
+      })
+      await expect(run.settle()).rejects.toMatchObject({ code: 'TOOL_APPROVAL_REQUIRED' })
+      expect(placed).toEqual([])
+      expect(await pendingApprovals({ log })).toMatchObject([
+        {
+          id,
+          prompt: expect.stringMatching(
+            new RegExp(`${problem}.*decide again. Order 7 of lamp\\?$`),
+          ),
+          decidedBy: null,
+          approvedArgsJson: null,
+          expiresAtMs: expect.any(Number),
+        },
+      ])
+      await resolveToolApproval({ log, id, approved: true })
+      await call(attempt(log, 3), place, order)
+      expect(placed).toEqual([order])
+    },
+  )
+
+  it('asks whoever is there again when the stored arguments turn out wrong', async () => {
+    const log = createMemoryLog()
+    const placed: unknown[] = []
+    const place = defineTool({
+      name: 'place_order',
+      schema: z.object({ amount: z.number().refine((amount) => amount % 2 === 1, 'must be odd') }),
+      sideEffect: true,
+      needsApproval: true,
+      acceptsContext: true,
+      execute: async (args) => placed.push(args),
+    })
+    await outcomes([call(attempt(log, 1), place, { amount: 7 })])
+    const id = await waiting(log)
+    await resolveToolApproval({ log, id, approved: true, approvedArgs: { amount: 4 } })
+    const prompts: (string | null)[] = []
+    const run = attempt(log, 2, ({ approval }) => {
+      prompts.push(approval.prompt)
+      return { approved: true, approvedArgs: { amount: 5 } }
+    })
+    await call(run, place, { amount: 7 })
+    expect(prompts).toEqual([expect.stringContaining('amount: must be odd')])
+    expect(placed).toEqual([{ amount: 5 }])
   })
 
   it('runs an approved call once when two resumed runs make it at the same time', async () => {
