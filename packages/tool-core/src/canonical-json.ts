@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
+import { digest } from './digest.ts'
 import { SmithersError } from './smithers-error.ts'
 
 /**
@@ -80,10 +80,10 @@ function taggedObject(value: object, path: string, depth: number): unknown {
   }
   if (ArrayBuffer.isView(value)) {
     return {
-      $sha256: hash('sha256', new Uint8Array(value.buffer, value.byteOffset, value.byteLength)),
+      $sha256: digest('sha256', new Uint8Array(value.buffer, value.byteOffset, value.byteLength)),
     }
   }
-  if (value instanceof ArrayBuffer) return { $sha256: hash('sha256', new Uint8Array(value)) }
+  if (value instanceof ArrayBuffer) return { $sha256: digest('sha256', new Uint8Array(value)) }
   if (value instanceof Map) {
     const entries = Array.from(value, ([key, item]) => [
       tagged(key, `${path}.key`, depth + 1),

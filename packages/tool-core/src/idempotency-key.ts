@@ -1,5 +1,5 @@
-import { createHmac, hash } from 'node:crypto'
 import { canonicalJson } from './canonical-json.ts'
+import { digest, keyedDigest } from './digest.ts'
 import { uuidV5 } from './uuid-v5.ts'
 
 /** What identifies the intent of a call, apart from which of several equal intents it is. */
@@ -24,9 +24,7 @@ const namespaceUuid = '8cbb28451a2344338bef47425b5415ae'
  */
 export function hashInput(args: unknown, secret?: string): string {
   const text = canonicalJson(args)
-  return secret === undefined
-    ? hash('sha256', text)
-    : createHmac('sha256', secret).update(text).digest('hex')
+  return secret === undefined ? digest('sha256', text) : keyedDigest(secret, text)
 }
 
 /**
@@ -49,7 +47,7 @@ export function idempotencyKey(material: KeyMaterial, occurrence: number): strin
     occurrence,
   ])
   // UUIDv5 hashes with SHA-1; its input is a digest of fixed length, so nobody can choose a colliding prefix.
-  return uuidV5(hash('sha256', text), namespaceUuid)
+  return uuidV5(digest('sha256', text), namespaceUuid)
 }
 
 /** The documented key of a whole task, verbatim: one for all of its calls. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { boundContext } from './ambient-context.ts'
 import type { ConversationMessage, TaskContext } from './tool-context.ts'
 
@@ -26,7 +25,7 @@ export function completeCallOptions(
   }
   return {
     ...options,
-    toolCallId: options?.toolCallId ?? randomUUID(),
+    toolCallId: options?.toolCallId ?? crypto.randomUUID(),
     messages: options?.messages ?? [],
   }
 }

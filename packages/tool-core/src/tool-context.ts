@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { type JournalOptions, resolveJournalPolicy } from './call/journal-policy.ts'
 import { attachJournal } from './call/task-journal.ts'
@@ -121,7 +120,7 @@ export function createEphemeralContext(): TaskContext {
 }
 
 function createContext(options: ToolContextOptions, ephemeral: boolean): TaskContext {
-  const runId = text('runId', options.runId ?? randomUUID())
+  const runId = text('runId', options.runId ?? crypto.randomUUID())
   const nodeId = text('nodeId', options.nodeId ?? 'task')
   const iteration = integer('iteration', options.iteration ?? 0, 0)
   const snapshot = options.durabilitySnapshot

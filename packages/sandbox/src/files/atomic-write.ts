@@ -14,7 +14,6 @@ import {
   writeSync,
 } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
-import { randomFillSync } from 'node:crypto'
 import { promisify } from 'node:util'
 import { systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
@@ -157,7 +156,7 @@ let used = block.length
 
 function temporaryName(): string {
   if (used === block.length) {
-    randomFillSync(block)
+    crypto.getRandomValues(block)
     used = 0
   }
   used += nameBytes

@@ -1,6 +1,5 @@
 import { readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
-import { randomBytes } from 'node:crypto'
 import { systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
 import type { DirectoryTree, HeldDirectory } from './held-directory.ts'
@@ -101,10 +100,7 @@ function removeEmpty(parent: HeldDirectory, name: Buffer): void {
 
 function moveUp(parent: HeldDirectory, name: Buffer, top: HeldDirectory): void {
   try {
-    renameSync(
-      parent.atBytes(name),
-      top.at(`.smithers-${randomBytes(9).toString('base64url')}.removing`),
-    )
+    renameSync(parent.atBytes(name), top.at(`.smithers-${crypto.randomUUID()}.removing`))
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error
   }

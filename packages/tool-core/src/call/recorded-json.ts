@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { digest } from '../digest.ts'
 import { type Redaction, redactedText } from './redaction.ts'
 
 /** A payload as the log stores it. */
@@ -197,7 +197,7 @@ function describedBytes(value: ArrayBufferView | ArrayBuffer, walk: Walk): unkno
   const bytes = ArrayBuffer.isView(value)
     ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
     : new Uint8Array(value)
-  return { $sha256: hash('sha256', bytes), bytes: bytes.byteLength }
+  return { $sha256: digest('sha256', bytes), bytes: bytes.byteLength }
 }
 
 function describeError(error: unknown, stacks: boolean, depth: number): Record<string, unknown> {
@@ -221,7 +221,7 @@ function describeError(error: unknown, stacks: boolean, depth: number): Record<s
 /** Valid JSON of at most `maxBytes` that says how much there was and shows the beginning, cut between characters. */
 function truncatedEnvelope(json: string, maxBytes: number): string {
   const bytes = Buffer.from(json)
-  const sha256 = hash('sha256', bytes)
+  const sha256 = digest('sha256', bytes)
   return cutToFit(bytes, maxBytes, (head) =>
     JSON.stringify({ $truncated: true, bytes: bytes.length, sha256, head }),
   )

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type MaybePromise, SmithersError } from '@smithers/tool-core'
 import { currentOwnerId } from '@smithers/tool-core/log'
 import type { ClaimResult, Fenced, LoopRow, RunRow, RunStore } from '../store/run-store.ts'
@@ -59,7 +58,7 @@ export class HeldRun {
     onLost: (error: SmithersError) => void,
   ): Promise<{ readonly held: HeldRun; readonly run: RunRow; readonly created: boolean }> {
     const { runId, inputJson, optionsJson, leaseMs } = request
-    const token = randomUUID()
+    const token = crypto.randomUUID()
     const nowMs = Date.now()
     const claimed: ClaimResult = await store.claim({
       runId,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { isSmithersError, SmithersError } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { isWorkflow, type WorkflowDefinition } from '../create-smithers.ts'
@@ -34,7 +33,11 @@ export async function runWorkflow<Input, Outputs extends object>(
   if (!isWorkflow(workflow)) {
     throw new SmithersError('INVALID_INPUT', 'runWorkflow needs what smithers(…) returned.')
   }
-  const { runId = randomUUID(), store = createMemoryRunStore(), log = createMemoryLog() } = options
+  const {
+    runId = crypto.randomUUID(),
+    store = createMemoryRunStore(),
+    log = createMemoryLog(),
+  } = options
   const emit = toleratingListener(options.onEvent)
   const [known] = await store.runs({ runId })
   const recorded = (known === undefined ? {} : JSON.parse(known.optionsJson)) as RecordedOptions
