@@ -51,6 +51,8 @@ export function defineTool(
       execute(definition, args, callOptions),
     [toolMetadata]: definition.metadata,
     ...carryApproval(definition),
+    // Whoever drives the agent takes what such a call returns for the task's output.
+    ...(definition.endsTask && { [Symbol.for('smithers.tool.endsTask')]: true }),
     [redefineKey]: (gates: object) =>
       defineTool({ ...options, ...gates } as DefineToolOptions<ZodType, unknown>),
   }

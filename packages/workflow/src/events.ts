@@ -8,6 +8,8 @@ export interface TaskPlace {
 /** What `onEvent` of `runTask` is told. */
 export type TaskEvent = TaskPlace & { readonly attempt: number } & (
     | { readonly type: 'attempt-start'; readonly warned: boolean }
+    /** What the agent says beside its calls; for a task without `output`, its last words too. */
+    | { readonly type: 'text'; readonly text: string }
     /** The answer did not match the schema; the agent is asked again. */
     | { readonly type: 'repair'; readonly repair: number; readonly problem: string }
     | { readonly type: 'attempt-end'; readonly repairs: number }

@@ -1,8 +1,12 @@
 import type { ToolRun } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
-import type { AgentAnswer, AgentCall, AgentMessage, TaskAgent } from './agent.ts'
+import type { AgentAnswer, AgentCall, AgentMessage, AgentStep, TaskAgent } from './agent.ts'
+import { type FinalAnswer, listenForAnswer } from './final-answer.ts'
 import {
+  answerToolInstructions,
+  answerToolRequest,
   checkAnswer,
+  checkValue,
   outputInstructions,
   outputInvalid,
   repairRequest,
@@ -32,63 +36,110 @@ export interface AgentOutcome {
 
 /**
  * Lets an agent do its task, and mend an answer that does not match the schema, all in one context: the options of the
- * run, its journal and its keys reach the tools in every turn.
+ * run, its journal and its keys reach the tools in every turn. A valid call of a tool that ends the task, such as
+ * `response`, is the answer, and nothing is asked of the model after the step that makes it.
  *
  * @throws SmithersError `TASK_OUTPUT_INVALID`
  */
 export async function runAgentTurns(
   assignment: AgentAssignment,
   run: ToolRun,
-  options: {
-    readonly signal: AbortSignal
-    readonly warning: string | null
-    readonly onRepair: (repair: number, problem: string) => void
-  },
+  options: AgentTurnOptions,
 ): Promise<AgentOutcome> {
   const { schema, repairs } = assignment
   const { signal, warning, onRepair } = options
-  const ask = turnsOf(assignment, run, signal)
-  const conversation = await opening(assignment, run, warning)
-  let answer = await ask(conversation)
+  const { nodeId } = run.context
+  const turns = turnsOf(assignment, run, options)
+  const { toolName } = turns.answer
+  const conversation = await opening(assignment, run, warning, toolName)
   for (let repair = 0; ; repair += 1) {
-    if (schema === null)
-      return { value: answer.text, raw: answer.text, text: answer.text, repairs: 0 }
-    const verdict = await checkAnswer(schema, answer.text, structuredOutputOf(answer))
-    if (verdict.ok) return { ...verdict, text: answer.text, repairs: repair }
+    const answer = await turns.ask(conversation)
+    const text = answer?.text ?? ''
+    const given = turns.answer.given()
+    if (given !== undefined)
+      return { ...(await accepted(given, schema, nodeId)), text, repairs: repair }
+    if (answer === undefined || schema === null) return { value: text, raw: text, text, repairs: 0 }
+    const verdict = await checkAnswer(schema, text, structuredOutputOf(answer))
+    if (verdict.ok) return { ...verdict, text, repairs: repair }
     // A turn that was stopped half-way has no answer to mend.
     signal.throwIfAborted()
-    if (repair === repairs) throw outputInvalid(run.context.nodeId, verdict.problem, repair)
+    if (repair === repairs) throw outputInvalid(nodeId, verdict.problem, repair)
     onRepair(repair + 1, verdict.problem)
     conversation.push(...answer.response.messages, {
       role: 'user',
-      content: repairRequest(verdict.problem),
+      content: toolName === null ? repairRequest(verdict.problem) : answerToolRequest(toolName),
     })
-    answer = await ask(conversation)
   }
 }
 
+interface AgentTurnOptions {
+  readonly signal: AbortSignal
+  readonly warning: string | null
+  readonly onRepair: (repair: number, problem: string) => void
+  readonly onText: (text: string) => void
+}
+
+interface AgentTurns {
+  readonly answer: FinalAnswer
+  /** Undefined when the turn was ended because the answer was given. */
+  readonly ask: (conversation: readonly AgentMessage[]) => Promise<AgentAnswer | undefined>
+}
+
 function turnsOf(
-  { agent, tools }: AgentAssignment,
+  { agent, tools, schema }: AgentAssignment,
   run: ToolRun,
-  abortSignal: AbortSignal,
-): (conversation: readonly AgentMessage[]) => PromiseLike<AgentAnswer> {
+  { signal, onText }: AgentTurnOptions,
+): AgentTurns {
   const all = { ...agent.tools, ...tools }
   // Bound explicitly as well as through the surrounding context: an agent may call its tools from elsewhere.
-  const bound = Object.keys(all).length === 0 ? {} : { tools: run.tools(all) }
-  const generate = agent.generate.bind(agent) as (call: AgentCall) => PromiseLike<AgentAnswer>
-  return (conversation) => {
-    const [first, second] = conversation
-    // One user message is what a prompt is, and every agent takes a prompt.
-    const isPrompt =
-      second === undefined && first?.role === 'user' && typeof first.content === 'string'
-    return run.with(() =>
-      generate({
-        ...(isPrompt ? { prompt: first.content } : { messages: [...conversation] }),
-        ...bound,
-        abortSignal,
-      }),
-    )
+  const answer = listenForAnswer(run.tools(all))
+  const answered = new AbortController()
+  const abortSignal = answer.toolName === null ? signal : AbortSignal.any([signal, answered.signal])
+  const onStepFinish = ({ text = '', toolCalls = [] }: AgentStep): void => {
+    if (signal.aborted) return
+    if (text.trim() !== '' && (schema === null || toolCalls.length > 0)) onText(text)
+    // All calls of the step have ended.
+    if (answer.given() !== undefined) answered.abort()
   }
+  const generate = agent.generate.bind(agent) as (call: AgentCall) => PromiseLike<AgentAnswer>
+  const call = {
+    ...(Object.keys(all).length > 0 && { tools: answer.tools }),
+    // Agents without a version, those of the AI SDK 5, would put it in place of their own.
+    ...(agent.version !== undefined && { onStepFinish }),
+    abortSignal,
+  }
+  return {
+    answer,
+    async ask(conversation) {
+      const [first, second] = conversation
+      // One user message is what a prompt is, and every agent takes a prompt.
+      const isPrompt =
+        second === undefined && first?.role === 'user' && typeof first.content === 'string'
+      const what = isPrompt ? { prompt: first.content } : { messages: [...conversation] }
+      try {
+        return await run.with(() => generate({ ...what, ...call }))
+      } catch (error) {
+        if (answered.signal.aborted && !signal.aborted) return undefined
+        throw error
+      }
+    },
+  }
+}
+
+/** The answer that was given through a tool, as the task's schema returns it. */
+async function accepted(
+  { value, toolName }: { readonly value: unknown; readonly toolName: string },
+  schema: ZodType | null,
+  nodeId: string,
+): Promise<Pick<AgentOutcome, 'value' | 'raw'>> {
+  if (schema === null) return { value, raw: value }
+  const verdict = await checkValue(schema, value)
+  if (verdict.ok) return verdict
+  throw outputInvalid(
+    nodeId,
+    `${verdict.problem}, in what "${toolName}" returned (give it the schema of the task, and one that does not change the type of what it reads)`,
+    0,
+  )
 }
 
 /** The messages of the first turn: warning, task, instructions. */
@@ -96,8 +147,14 @@ async function opening(
   { messages, prompt, schema }: AgentAssignment,
   run: ToolRun,
   warning: string | null,
+  answerTool: string | null,
 ): Promise<AgentMessage[]> {
-  const instructions = schema === null ? null : await outputInstructions(schema)
+  const instructions =
+    answerTool !== null
+      ? answerToolInstructions(answerTool)
+      : schema === null
+        ? null
+        : await outputInstructions(schema)
   if (messages.length === 0) {
     const parts = [warning, prompt, instructions].filter((part) => part !== null)
     return [{ role: 'user', content: parts.join('\n\n') }]

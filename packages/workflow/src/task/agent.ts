@@ -11,6 +11,14 @@ export interface AgentCall {
   readonly abortSignal: AbortSignal
   /** The agent's tools and the task's, bound to the attempt. Left out when there are none. */
   readonly tools?: Readonly<Record<string, unknown>>
+  /** Told of each step of the turn. Only for agents that add it to their own listener instead of replacing that. */
+  readonly onStepFinish?: (step: AgentStep) => void
+}
+
+/** What of an agent's step a task reads. */
+export interface AgentStep {
+  readonly text?: string
+  readonly toolCalls?: readonly unknown[]
 }
 
 /** What of an agent's answer a task reads. */
@@ -25,6 +33,8 @@ export interface AgentAnswer {
  * a `generate` that takes and returns these shapes.
  */
 export interface TaskAgent {
+  /** Of the AI SDK from 6 on. Their `generate` takes a listener for steps in addition to the agent's own. */
+  readonly version?: string
   readonly tools?: Readonly<Record<string, unknown>>
   generate(call: never): PromiseLike<AgentAnswer>
 }

@@ -93,6 +93,7 @@ async function performWith(
             warning,
             onRepair: (repair, problem) =>
               emit({ ...placeOf(scope), type: 'repair', repair, problem }),
+            onText: (text) => emit({ ...placeOf(scope), type: 'text', text }),
           },
         )
   const { value, raw, text, repairs } = outcome

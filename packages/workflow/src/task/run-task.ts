@@ -29,9 +29,9 @@ export interface RunTaskOptions<Output> extends TaskToolOptions {
   readonly prompt?: string
   /** A conversation that the task continues. */
   readonly messages?: readonly AgentMessage[]
-  /** The answer must match it. @default any text */
+  /** The answer must match it, also one given through a tool that ends the task. @default any text */
   readonly output?: ZodType<Output>
-  /** Tools in addition to the agent's own. */
+  /** Tools in addition to the agent's own. With one that ends the task, such as `response`, its valid call is the output. */
   readonly tools?: Readonly<Record<string, unknown>>
   /** How often a failed attempt is repeated. @default 0 */
   readonly retries?: number

@@ -17,6 +17,16 @@ export async function outputInstructions(schema: ZodType): Promise<string> {
   return `End with an answer that is only a JSON value matching this JSON Schema, without any other text:\n${JSON.stringify(description)}`
 }
 
+/** What a model must be told that has a tool for its answer, which shows it the schema. */
+export function answerToolInstructions(toolName: string): string {
+  return `End by calling the tool "${toolName}" once, with your answer, when everything else is done.`
+}
+
+/** What a model is told that has ended without calling the tool for its answer. */
+export function answerToolRequest(toolName: string): string {
+  return `You have not answered yet. Call the tool "${toolName}" with your answer. What you have already done stands: do not do it again.`
+}
+
 /** What a model is told when its answer did not match. */
 export function repairRequest(problem: string): string {
   return `Your answer does not match the schema: ${problem}. Answer again with only the corrected JSON value. What you have already done stands: do not do it again.`

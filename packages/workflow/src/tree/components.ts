@@ -36,7 +36,10 @@ export interface TaskProps<Output = unknown> {
   readonly output?: OutputReference<Output> | string
   /** Does the task. Without an agent, `children` is the output or a function that makes it. */
   readonly agent?: TaskAgent
-  /** Tools that the agent gets in addition to its own; of two with one name, this one. */
+  /**
+   * Tools that the agent gets in addition to its own; of two with one name, this one. With one that ends the task, such
+   * as `response`, its valid call is the output.
+   */
   readonly tools?: Readonly<Record<string, unknown>>
   /** A conversation that the prompt continues. */
   readonly messages?: readonly AgentMessage[]
