@@ -13,8 +13,8 @@ const config: ViteUserConfig = {
     reporters: ['default', './scripts/closing-line-reporter.ts'],
     coverage: { provider: 'v8', include: ['packages/*/src/**'], reporter: ['text'] },
     // Generous: a test waits for a fact, never for a time, and a loaded machine is no failure.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     projects: ['packages', 'apps'].flatMap((folder) =>
       readdirSync(`${root}/${folder}`).map((name) => ({
         extends: true as const,
