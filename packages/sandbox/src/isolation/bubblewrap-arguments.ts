@@ -47,7 +47,7 @@ export function bubblewrapArguments(
       ...namespaces(request.policy.network),
       ...facts.system.arguments,
       ...facts.system.copies.flatMap((file) => copy(file, hand(openSync(file, 'r')))),
-      ...kernelMounts(facts.system.kernelSettings),
+      ...kernelMounts,
       ...secondTemporaryDirectory(request),
       ...directoryMounts(request, facts),
       ...guardedNames(request, facts.mountsDescriptors, hand),
@@ -100,10 +100,11 @@ function copy(file: string, descriptor: string): string[] {
   return ['--perms', '0444', '--file', descriptor, file]
 }
 
-function kernelMounts(readOnly: readonly string[]): string[] {
-  const cover = readOnly.flatMap((path) => ['--ro-bind', path, path])
-  return ['--proc', '/proc', ...cover, '--dev', '/dev']
-}
+/**
+ * The whole of `/proc` read-only: the settings in it belong to the machine's root, which uid 0 inside still is, and some of
+ * `/proc/sys` to whoever owns the namespace. One mount, where covering each place takes two for each.
+ */
+const kernelMounts = ['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'] as const
 
 /** `/var/tmp` is the private `/tmp`, unless something is mounted beneath it, which must keep its own path. */
 function secondTemporaryDirectory({ rootDir, policy, env }: WrapRequest): string[] {

@@ -14,8 +14,6 @@ export interface SystemMounts {
   readonly arguments: readonly string[]
   /** Files of `/etc` to copy in: a copy costs a fifth of a mount. */
   readonly copies: readonly string[]
-  /** What of `/proc` this user could write although it gave up every capability: to mount read-only. */
-  readonly kernelSettings: readonly string[]
   /** Directories that are visible already: nothing beneath them needs a mount of its own. */
   readonly visible: readonly string[]
 }
@@ -48,7 +46,7 @@ export function systemMounts(network: 'none' | 'host'): SystemMounts {
     if (target !== name && target.startsWith('/usr/')) args.push('--symlink', target, name)
     else copies.push(name)
   }
-  return { arguments: args, copies, kernelSettings: writableKernelSettings(), visible }
+  return { arguments: args, copies, visible }
 }
 
 // Systems that keep their programs elsewhere: content-addressed and world-readable by design.
@@ -107,25 +105,5 @@ function resolvedFile(path: string): string | null {
     return statSync(target).isFile() ? target : null
   } catch {
     return null
-  }
-}
-
-/**
- * The files of `/proc` outside the process directories belong to the machine's root, which uid 0 inside still is; some
- * of `/proc/sys` belong to whoever owns the namespace. bwrap itself covers `irq`, `bus` and `sysrq-trigger`.
- */
-function writableKernelSettings(): string[] {
-  const rootOnly = ['/proc/fs', '/proc/acpi', '/proc/scsi', '/proc/driver']
-  return ['/proc/sys', ...(process.geteuid?.() === 0 ? rootOnly.filter(holdsWritableFile) : [])]
-}
-
-function holdsWritableFile(directory: string): boolean {
-  try {
-    return readdirSync(directory, { withFileTypes: true }).some((entry) => {
-      const path = `${directory}/${entry.name}`
-      return entry.isDirectory() ? holdsWritableFile(path) : (lstatSync(path).mode & 0o222) !== 0
-    })
-  } catch {
-    return false
   }
 }
