@@ -1,4 +1,4 @@
-import { readlinkSync, realpathSync } from 'node:fs'
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isExecutable } from './is-executable.ts'
 import { isWithin } from './path-order.ts'
@@ -83,7 +83,8 @@ function components(path: string): string[] {
 
 function linkTarget(path: string): string | null {
   try {
-    return readlinkSync(path)
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    return isLink ? readlinkSync(path) : null
   } catch {
     return null
   }

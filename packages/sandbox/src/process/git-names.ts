@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { lookFailure } from '../isolation/absence.ts'
+import type { RootLook } from './root-look.ts'
 
 /** What a git outside the sandbox would trust under a root, besides names that are the same in every repository. */
 export interface GitNames {
@@ -23,28 +24,28 @@ const maxModules = 50
 const maxLooks = 2_000
 
 /**
- * Finds the repositories whose configuration a git started in `rootDir` would read: `.git`, or where a `.git` file points
+ * Finds the repositories whose configuration a git started in the root would read: `.git`, or where a `.git` file points
  * inside the root, or the root itself when it looks like a bare repository; their submodules and linked worktrees.
  */
-export function gitNames(rootDir: string): GitNames {
+export function gitNames(root: RootLook): GitNames {
   const protect: string[] = []
   const watch: string[] = []
   const repositories = ['.git']
-  const stats = lookAt(rootDir, '.git')
+  const stats = root.at('.git')
   // A file `.git` makes any directory the repository, so it is watched also before it exists.
-  if (stats === 'forbidden' || stats?.isDirectory() !== true) watch.push('.git')
-  if (stats !== 'forbidden' && stats?.isFile() === true) {
+  if (typeof stats !== 'object' || !stats.isDirectory()) watch.push('.git')
+  if (typeof stats === 'object' && stats.isFile()) {
     protect.push('.git')
-    const target = gitFileTarget(rootDir)
+    const target = gitFileTarget(root.rootDir)
     if (target !== undefined) repositories.push(target)
   }
-  if (isBareRepository(rootDir)) repositories.push('')
+  if (isBareRepository(root)) repositories.push('')
   for (const repository of repositories) {
     const below = (name: string): string => posix.join(repository, name)
     protect.push(...trusted.map(below))
     if (repository === '.git' && stats === undefined) continue
-    protect.push(...moduleNames(rootDir, below('modules')))
-    for (const name of entriesOf(rootDir, below('worktrees')) ?? []) {
+    protect.push(...moduleNames(root, below('modules')))
+    for (const name of entriesOf(root, below('worktrees')) ?? []) {
       watch.push(...trustedByWorktree.map((file) => posix.join(below('worktrees'), name, file)))
     }
   }
@@ -52,17 +53,17 @@ export function gitNames(rootDir: string): GitNames {
 }
 
 /** Whether git takes the root itself for a repository. */
-export function isBareRepository(rootDir: string): boolean {
-  return ['HEAD', 'objects', 'refs'].every((name) => lookAt(rootDir, name) !== undefined)
+export function isBareRepository(root: RootLook): boolean {
+  return ['HEAD', 'objects', 'refs'].every((name) => root.at(name) !== undefined)
 }
 
-function moduleNames(rootDir: string, modules: string): readonly string[] {
+function moduleNames(root: RootLook, modules: string): readonly string[] {
   const found: string[] = []
   const pending = [modules]
   for (let looks = 0; ; looks += 1) {
     const directory = pending.pop()
     if (directory === undefined) break
-    const entries = entriesOf(rootDir, directory)
+    const entries = entriesOf(root, directory)
     if (entries === undefined || looks > maxLooks) return [modules]
     if (directory !== modules && (entries.includes('HEAD') || entries.includes('config'))) {
       found.push(directory)
@@ -87,19 +88,11 @@ function gitFileTarget(rootDir: string): string | undefined {
 }
 
 /** The names in a directory; none when it is not there or no directory, `undefined` when it cannot be listed. */
-function entriesOf(rootDir: string, directory: string): readonly string[] | undefined {
-  if (lookAt(rootDir, directory) === undefined) return []
+function entriesOf(root: RootLook, directory: string): readonly string[] | undefined {
+  if (root.at(directory) === undefined) return []
   try {
-    return readdirSync(`${rootDir}/${directory}`)
+    return readdirSync(`${root.rootDir}/${directory}`)
   } catch (error) {
     return lookFailure(error) === 'absent' ? [] : undefined
-  }
-}
-
-function lookAt(rootDir: string, name: string) {
-  try {
-    return lstatSync(`${rootDir}/${name}`, { throwIfNoEntry: false })
-  } catch (error) {
-    return lookFailure(error) === 'absent' ? undefined : 'forbidden'
   }
 }

@@ -1,7 +1,7 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
+import { readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
-import { lookFailure } from '../isolation/absence.ts'
 import { gitNames } from './git-names.ts'
+import type { RootLook } from './root-look.ts'
 
 /** What a protect option means for one command, as the root is now. */
 export interface GuardedNames {
@@ -18,27 +18,18 @@ export interface GuardedNames {
  * it stands for {@link gitNames} as well; `.git/modules` and `.git/worktrees`, in which honest commands write, stand for
  * the trusted names in them.
  */
-export function guardedNames(rootDir: string, protect: readonly string[]): GuardedNames {
-  const git = protect.some((name) => name.startsWith('.git/')) ? gitNames(rootDir) : undefined
+export function guardedNames(root: RootLook, protect: readonly string[]): GuardedNames {
+  const git = protect.some((name) => name.startsWith('.git/')) ? gitNames(root) : undefined
   const names = new Set([
     ...(git === undefined ? protect : protect.filter((name) => !replaced.has(name))),
     ...(git?.protect ?? []),
   ])
-  const missing = new Set<string>()
   const mount: string[] = []
   const targets = new Set<string>()
   for (const name of names) {
-    // One look at `.git` answers for everything in it.
-    const slash = name.indexOf('/')
-    const top = slash < 0 ? name : name.slice(0, slash)
-    if (missing.has(top)) continue
-    if (slash >= 0 && isAbsent(rootDir, top)) {
-      missing.add(top)
-      continue
-    }
-    if (isAbsent(rootDir, name)) continue
+    if (root.at(name) === undefined) continue
     mount.push(name)
-    const target = targetOf(rootDir, name)
+    const target = targetOf(root, name)
     if (target !== undefined && target !== name) {
       targets.add(target)
       mount.push(target)
@@ -50,8 +41,9 @@ export function guardedNames(rootDir: string, protect: readonly string[]): Guard
 const replaced: ReadonlySet<string> = new Set(['.git/modules', '.git/worktrees'])
 
 /** Where a name leads inside the root, every link resolved; also for a link whose target is not there yet. */
-function targetOf(rootDir: string, name: string): string | undefined {
-  const path = posix.join(rootDir, name)
+function targetOf(root: RootLook, name: string): string | undefined {
+  if (!isThroughLink(root, name)) return name
+  const path = posix.join(root.rootDir, name)
   let target: string
   try {
     target = realpathSync.native(path)
@@ -62,14 +54,16 @@ function targetOf(rootDir: string, name: string): string | undefined {
       return undefined
     }
   }
-  const relative = posix.relative(rootDir, target)
+  const relative = posix.relative(root.rootDir, target)
   return relative === '' || relative === '..' || relative.startsWith('../') ? undefined : relative
 }
 
-function isAbsent(rootDir: string, name: string): boolean {
-  try {
-    return lstatSync(posix.join(rootDir, name), { throwIfNoEntry: false }) === undefined
-  } catch (error) {
-    return lookFailure(error) === 'absent'
-  }
+/** Whether the name or one above it is a link, or cannot be known not to be. */
+function isThroughLink(root: RootLook, name: string): boolean {
+  const components = name.split('/')
+  return components.some((component, index) => {
+    if (component === '' || component === '.' || component === '..') return true
+    const found = root.at(components.slice(0, index + 1).join('/'))
+    return typeof found !== 'object' || found.isSymbolicLink()
+  })
 }

@@ -1,9 +1,10 @@
-import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { systemCode } from '../files/file-error.ts'
 import { lookFailure } from '../isolation/absence.ts'
 import type { Violation } from '../sandbox.ts'
 import { isBareRepository } from './git-names.ts'
 import { type GuardedNames, guardedNames } from './guarded-names.ts'
+import { lookAtRoot, type RootLook } from './root-look.ts'
 
 /** What stood at the watched names: path from the root → what would differ if it were changed. */
 type NameSnapshot = ReadonlyMap<string, string>
@@ -31,24 +32,26 @@ const maxEntries = 2_000
  * entries than are looked at finds new, removed and renamed ones only.
  */
 export function watchNames(rootDir: string, protect: readonly string[]): NameWatch {
-  const names = guardedNames(rootDir, protect)
+  const root = lookAtRoot(rootDir)
+  const names = guardedNames(root, protect)
   return {
     rootDir,
     protect,
     names,
-    isBare: isBareRepository(rootDir),
-    snapshot: snapshotNames(rootDir, names.watch),
+    isBare: isBareRepository(root),
+    snapshot: snapshotNames(root, names.watch),
   }
 }
 
 /** What changed since. */
 export function changedNames(watch: NameWatch): readonly Violation[] {
   const { rootDir, protect, names, snapshot: before } = watch
-  const now = guardedNames(rootDir, protect)
+  const root = lookAtRoot(rootDir)
+  const now = guardedNames(root, protect)
   const known = new Set(names.watch)
   // Where a link points since this command is no news of the target: the link itself has changed.
   const added = now.watch.filter((name) => !known.has(name) && !now.targets.has(name))
-  const after = snapshotNames(rootDir, [...names.watch, ...added])
+  const after = snapshotNames(root, [...names.watch, ...added])
   const violations: Violation[] = []
   const report = (path: string, what: string): void => {
     violations.push({
@@ -70,7 +73,7 @@ export function changedNames(watch: NameWatch): readonly Violation[] {
   }
   for (const path of before.keys()) if (!after.has(path)) report(path, 'removed')
   const isAboutGit = protect.some((name) => name.startsWith('.git/'))
-  if (isAboutGit && !watch.isBare && isBareRepository(rootDir)) {
+  if (isAboutGit && !watch.isBare && isBareRepository(root)) {
     violations.push({
       rule: 'protected-name',
       subject: 'HEAD',
@@ -83,16 +86,10 @@ export function changedNames(watch: NameWatch): readonly Violation[] {
 
 const unseen = 'unseen: '
 
-function snapshotNames(rootDir: string, names: readonly string[]): NameSnapshot {
+function snapshotNames(root: RootLook, names: readonly string[]): NameSnapshot {
   const snapshot = new Map<string, string>()
-  const missing = new Set<string>()
   for (const name of names) {
-    // One look at `.git` answers for everything in it.
-    const slash = name.indexOf('/')
-    const top = slash < 0 ? name : name.slice(0, slash)
-    if (missing.has(top)) continue
-    if (slash >= 0 && lstat(`${rootDir}/${top}`) === undefined) missing.add(top)
-    else look(rootDir, name, { snapshot, left: maxEntries, isShallow: name === '.git' })
+    look(root, name, { snapshot, left: maxEntries, isShallow: name === '.git' })
   }
   return snapshot
 }
@@ -105,9 +102,9 @@ interface Looking {
   readonly isShallow: boolean
 }
 
-function look(rootDir: string, path: string, looking: Looking): void {
+function look(root: RootLook, path: string, looking: Looking): void {
   const { snapshot } = looking
-  const stats = lstat(`${rootDir}/${path}`)
+  const stats = root.at(path)
   if (stats === undefined) return
   if (typeof stats === 'string') {
     snapshot.set(path, `${unseen}${stats}`)
@@ -118,7 +115,7 @@ function look(rootDir: string, path: string, looking: Looking): void {
     return
   }
   if (looking.isShallow) return
-  const entries = entriesOf(`${rootDir}/${path}`)
+  const entries = entriesOf(`${root.rootDir}/${path}`)
   if (typeof entries === 'string') {
     snapshot.set(path, `${unseen}${entries}`)
     return
@@ -129,16 +126,7 @@ function look(rootDir: string, path: string, looking: Looking): void {
   for (const entry of entries.toSorted().slice(0, looking.left)) {
     if (looking.left <= 0) return
     looking.left -= 1
-    look(rootDir, `${path}/${entry}`, looking)
-  }
-}
-
-/** `undefined` when nothing is there; the error's name when that cannot be known. */
-function lstat(path: string): Stats | string | undefined {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false })
-  } catch (error) {
-    return lookFailure(error) === 'absent' ? undefined : (systemCode(error) ?? 'unknown error')
+    look(root, `${path}/${entry}`, looking)
   }
 }
 
