@@ -68,6 +68,16 @@ export async function mustStart(
   return row.callToken
 }
 
+/** A call that starts and succeeds; returns its token. */
+export async function mustFinish(
+  log: ToolCallLog,
+  fields: Partial<StartRow> = {},
+): Promise<string> {
+  const callToken = await mustStart(log, fields)
+  if ((await log.finish(callToken, success())) !== 'ok') throw new Error('finish was fenced')
+  return callToken
+}
+
 /** Calls a method so that an error thrown at once arrives as a rejection too. */
 export async function settled<T>(call: () => MaybePromise<T>): Promise<T> {
   return await call()

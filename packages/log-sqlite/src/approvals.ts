@@ -1,7 +1,9 @@
 import type { ApprovalPatch, ApprovalRow, ApprovalStore } from '@smithers/tool-core/log'
+import { afterwards } from './afterwards.ts'
 import type { LogConnection } from './log-connection.ts'
 import { bindText } from './rows.ts'
 import type { SqlValue } from './sqlite-database.ts'
+import { sqliteCode } from './sqlite-failure.ts'
 
 /** The column of every field, in the order of the table. */
 const columnOf = {
@@ -70,7 +72,9 @@ export function approvalsOn(connection: LogConnection): ApprovalStore {
       connection.write('record a question for approval', () => {
         for (;;) {
           // Synced: a question that somebody has read must be there when the answer comes.
-          connection.synced(() => connection.prepare(insertSql).run(...valuesOf(row)))
+          connection.synced(() =>
+            connection.erasing(() => connection.prepare(insertSql).run(...valuesOf(row))),
+          )
           const standing = connection
             .prepare(standingSql)
             .get(bindText(row.runId), bindText(row.callKey))
@@ -79,15 +83,30 @@ export function approvalsOn(connection: LogConnection): ApprovalStore {
         }
       }),
 
-    update: (id, expected, patch) =>
-      connection.write('record a decision', () => {
-        const { sql, values } = updateOf(patch)
-        const conditions = [bindText(id), expected.status, bindText(expected.usedBy)]
-        const { changes } = connection.synced(() =>
-          connection.prepare(sql).run(...values, ...conditions),
-        )
-        return Number(changes) === 1
-      }),
+    update(id, expected, patch) {
+      const { sql, values } = updateOf(patch)
+      const conditions = [bindText(id), expected.status, bindText(expected.usedBy)]
+      let erases = false
+      const changed = connection.write('record a decision', () => {
+        erases =
+          'approvedArgsJson' in patch &&
+          connection.prepare(holdsArgumentsSql).get(bindText(id)) !== undefined
+        try {
+          const { changes } = connection.synced(() =>
+            connection.erasing(() => connection.prepare(sql).run(...values, ...conditions)),
+          )
+          return Number(changes) === 1
+        } catch (error) {
+          // Another question stands for the call that this one is to stand for again.
+          if (sqliteCode(error) === 'CONSTRAINT') return false
+          throw error
+        }
+      })
+      // The arguments of an approver may be what the log must not hold: they leave no copy behind.
+      return afterwards(changed, (done) =>
+        done && erases ? afterwards(connection.scrub(), () => done) : done,
+      )
+    },
 
     list({ limit = 1000, ...query }) {
       const asked = Object.entries(query).filter(([, value]) => value !== undefined)
@@ -104,6 +123,8 @@ export function approvalsOn(connection: LogConnection): ApprovalStore {
     },
   }
 }
+
+const holdsArgumentsSql = `SELECT 1 FROM _smithers_tool_approvals WHERE id = ? AND approved_args_json IS NOT NULL`
 
 const columns = Object.values(columnOf)
 

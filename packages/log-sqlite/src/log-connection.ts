@@ -1,5 +1,6 @@
 import { openTimeoutMs, useWriteAheadLog } from './open-database.ts'
 import { prepareSchema, schemaVersion, storedVersion } from './schema.ts'
+import { queryValue } from './sqlite-database.ts'
 import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
 import { asLogError, unavailable } from './sqlite-failure.ts'
 import { busyTimeoutMs, whenUnlocked } from './write-lock.ts'
@@ -21,6 +22,10 @@ export interface LogConnection {
   write<T>(action: string, commit: () => T): T | Promise<T>
   /** Runs a commit that survives a power failure, when the settings allow it. */
   synced<T>(commit: () => T): T
+  /** Runs a commit whose removed bytes are overwritten in the pages that held them. */
+  erasing<T>(commit: () => T): T
+  /** Takes older versions of pages out of the write-ahead log, as soon as no process reads them. Never fails. */
+  scrub(): void | Promise<void>
   /** Waits for the writes that wait, then releases the connection. */
   close(): void | Promise<void>
 }
@@ -28,6 +33,8 @@ export interface LogConnection {
 export function createLogConnection(options: LogConnectionOptions): LogConnection {
   const { database, durability, maxWaitMs, closeDatabase } = options
   const access = setUp(database, durability)
+  const secureDelete =
+    secureDeleteModes[Number(queryValue(database, 'PRAGMA secure_delete'))] ?? 'OFF'
   const prepared = new Map<string, SqliteStatement>()
   const waiting = new Set<Promise<unknown>>()
   let state: 'open' | 'closing' | 'closed' = 'open'
@@ -66,7 +73,7 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
     if (closeDatabase) database.close()
   }
 
-  return {
+  const connection: LogConnection = {
     prepare(sql) {
       let statement = prepared.get(sql)
       if (statement === undefined) {
@@ -119,6 +126,29 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
       }
     },
 
+    erasing(commit) {
+      database.exec('PRAGMA secure_delete = ON')
+      try {
+        return commit()
+      } finally {
+        database.exec(`PRAGMA secure_delete = ${secureDelete}`)
+      }
+    },
+
+    scrub() {
+      try {
+        const scrubbed = connection.write('shorten the write-ahead log', () => {
+          const isBusy = queryValue(database, 'PRAGMA wal_checkpoint(TRUNCATE)') !== 0
+          if (isBusy)
+            throw Object.assign(new Error('another process reads'), { code: 'SQLITE_BUSY' })
+        })
+        return scrubbed instanceof Promise ? scrubbed.catch(ignore) : undefined
+      } catch {
+        // What is to be removed has been; the next checkpoint takes its old pages away.
+        return undefined
+      }
+    },
+
     close() {
       if (state !== 'open') return undefined
       state = 'closing'
@@ -126,7 +156,13 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
       return Promise.allSettled(waiting).then(release)
     },
   }
+  return connection
 }
+
+/** By the number that the pragma answers with. */
+const secureDeleteModes = ['OFF', 'ON', 'FAST'] as const
+
+function ignore(): void {}
 
 const mostPrepared = 100
 

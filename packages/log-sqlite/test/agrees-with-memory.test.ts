@@ -1,6 +1,12 @@
 import { createSqliteLog } from '@smithers/log-sqlite'
-import type { StartRow, ToolCallLog, ToolCallQuery, ToolCallRow } from '@smithers/tool-core/log'
-import { isSmithersError } from '@smithers/tool-core/log'
+import type {
+  ApprovalRow,
+  StartRow,
+  ToolCallLog,
+  ToolCallQuery,
+  ToolCallRow,
+} from '@smithers/tool-core/log'
+import { archiveKey, isSmithersError } from '@smithers/tool-core/log'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -53,10 +59,21 @@ const query: fc.Arbitrary<ToolCallQuery> = fc.record(
 )
 
 /** A method and what it is given. */
-type Step = readonly [
-  method: 'start' | 'finish' | 'renew' | 'list' | 'recover' | 'prune',
-  ...unknown[],
-]
+type Step = readonly [method: keyof typeof methods, ...unknown[]]
+
+const methods = {
+  start: (log) => log.start,
+  finish: (log) => log.finish,
+  renew: (log) => log.renew,
+  list: (log) => log.list,
+  recover: (log) => log.recover,
+  prune: (log) => log.prune,
+  ask: (log) => log.approvals?.request,
+  decide: (log) => log.approvals?.update,
+  approvals: (log) => log.approvals?.list,
+  set: (log) => log.state?.set,
+  get: (log) => log.state?.get,
+} as const satisfies Record<string, (log: ToolCallLog) => unknown>
 
 function step<Given extends unknown[]>(
   weight: number,
@@ -87,6 +104,58 @@ const pruneQuery = fc.record(
   { requiredKeys: [] },
 )
 
+const unanswered: ApprovalRow = {
+  id: '',
+  runId: '',
+  nodeId: 'n',
+  iteration: 0,
+  attempt: 1,
+  toolName: 't',
+  toolCallId: 'c',
+  callKey: '',
+  idempotencyKey: null,
+  inputJson: null,
+  inputSchemaJson: null,
+  prompt: null,
+  defaultsJson: null,
+  status: 'pending',
+  requestedAtMs: 0,
+  expiresAtMs: null,
+  decidedAtMs: null,
+  decidedBy: null,
+  comment: null,
+  approvedArgsJson: null,
+  usedBy: null,
+  usedByOwner: null,
+  usedAtMs: null,
+}
+const statuses = fc.constantFrom('pending', 'approved', 'rejected', 'expired', 'executed')
+const approval = fc
+  .record({ id: token, runId: text, callKey: text, requestedAtMs: timeMs })
+  .map((fields): ApprovalRow => ({ ...unanswered, ...fields }))
+const answer = fc.record(
+  {
+    status: statuses,
+    decidedAtMs: fc.option(timeMs),
+    approvedArgsJson: fc.option(text),
+    usedBy: fc.option(token),
+    usedAtMs: fc.option(timeMs),
+  },
+  { requiredKeys: ['status'] },
+)
+const approvalQuery = fc.record(
+  { id: token, runId: text, callKey: text, status: statuses, limit: fc.constantFrom(1, 2) },
+  { requiredKeys: [] },
+)
+const stateKey = fc.oneof(text, token.map(archiveKey))
+const stateEntry = fc.record({
+  runId: text,
+  key: stateKey,
+  version: fc.constantFrom(1, 2),
+  valueJson: text,
+  updatedAtMs: timeMs,
+})
+
 const steps = fc.array(
   fc.oneof(
     step(6, 'start', startedRow, startOptions),
@@ -95,6 +164,11 @@ const steps = fc.array(
     step(3, 'list', query),
     step(1, 'recover', recoverQuery),
     step(1, 'prune', pruneQuery),
+    step(2, 'ask', approval),
+    step(2, 'decide', token, fc.record({ status: statuses, usedBy: fc.option(token) }), answer),
+    step(1, 'approvals', approvalQuery),
+    step(2, 'set', stateEntry),
+    step(1, 'get', text, stateKey),
   ),
   { maxLength: 60, size: 'max' },
 )
@@ -105,8 +179,9 @@ describe('createSqliteLog', () => {
       fc.property(steps, (taken) => {
         const memory = createMemoryLog()
         const sqlite = createSqliteLog({ path: ':memory:' })
-        for (const one of taken) expect(answer(sqlite, one)).toEqual(answer(memory, one))
+        for (const one of taken) expect(answerOf(sqlite, one)).toEqual(answerOf(memory, one))
         expect(sorted(sqlite.list({}))).toEqual(sorted(memory.snapshot()))
+        expect(sqlite.approvals?.list({})).toEqual(memory.approvals.list({}))
         void sqlite.close()
       }),
       { numRuns: 300 },
@@ -115,15 +190,21 @@ describe('createSqliteLog', () => {
 })
 
 /** What a step returns or how it fails; which of two conflicts is reported first is left to the adapter. */
-function answer(log: ToolCallLog, [method, ...given]: Step): unknown {
+function answerOf(log: ToolCallLog, [method, ...given]: Step): unknown {
   try {
-    const result = (log[method] as (...values: unknown[]) => unknown)(...given)
+    // Every question has an id of its own.
+    if (method === 'ask' && idExists(log, given[0] as ApprovalRow)) return 'refused'
+    const result = (methods[method](log) as (...values: unknown[]) => unknown)(...given)
     const refused = typeof result === 'object' && result !== null && 'ok' in result && !result.ok
     return refused ? 'refused' : result
   } catch (error) {
     if (isSmithersError(error) && error.code === 'INVALID_INPUT') return 'refused'
     throw error
   }
+}
+
+function idExists(log: ToolCallLog, { id }: ApprovalRow): boolean {
+  return (log.approvals?.list({ id }) as ApprovalRow[]).length > 0
 }
 
 function sorted(rows: unknown): ToolCallRow[] {

@@ -19,7 +19,7 @@ export type {
   ApprovalStatus,
   ApprovalStore,
 } from './log/approval-store.ts'
-export { archiveKey, type ArchivedOutput } from './gates/inline-output.ts'
+export { archiveKey, type ArchivedOutput } from './log/archived-output.ts'
 export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
 export type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './log/tool-call-row.ts'
 export {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ApprovalRow, ApprovalStore, ToolCallLog } from '@smithers/tool-core/log'
 import { assertUnavailable } from '../assert-unavailable.ts'
 import type { ConformanceGroup } from '../conformance-group.ts'
-import { sampleTimeMs, settled } from '../sample-row.ts'
+import { mustFinish, mustStart, sampleTimeMs, settled } from '../sample-row.ts'
 
 export const approvals: ConformanceGroup = {
   title: '12 approvals',
@@ -44,6 +44,16 @@ export const approvals: ConformanceGroup = {
         assert.equal((await store.request(question({ id: 'fifth', runId: 'other' }))).id, 'fifth')
         assert.equal((await store.request(question({ id: 'sixth', callKey: 'other' }))).id, 'sixth')
         assert.equal((await store.list({})).length, 4)
+
+        const back = { status: 'approved', usedBy: null } as const
+        const used = { status: 'executed', usedBy: 'call' } as const
+        assert.equal(
+          await store.update('first', used, back),
+          false,
+          'two questions stand for a call',
+        )
+        await store.update('fourth', ready, used)
+        assert.equal(await store.update('first', used, back), true)
       },
     },
     {
@@ -129,6 +139,38 @@ export const approvals: ConformanceGroup = {
             JSON.stringify(query),
           )
         }
+      },
+    },
+    {
+      name: 'questions and answers go with the last call of their run, a used approval with its own call',
+      async run({ open }) {
+        const log = await open()
+        const store = approvalsOf(log)
+        const used = await mustFinish(log, { runId: 'live', seq: 1, startedAtMs: sampleTimeMs })
+        await mustStart(log, { runId: 'live', seq: 2, startedAtMs: sampleTimeMs + 50 })
+        await mustFinish(log, { runId: 'gone', startedAtMs: sampleTimeMs })
+        const rows: Partial<ApprovalRow>[] = [
+          { id: 'used', runId: 'live' },
+          { id: 'asked', runId: 'live' },
+          { id: 'decided', runId: 'live', status: 'rejected' },
+          { id: 'asked of a run that is gone', runId: 'gone' },
+          { id: 'approved of a run that is gone', runId: 'gone', status: 'approved' },
+          { id: 'decided late', runId: 'gone', decidedAtMs: sampleTimeMs + 100 },
+          { id: 'of a run without calls', runId: 'new', requestedAtMs: sampleTimeMs + 100 },
+        ]
+        for (const row of rows) await store.request(question({ callKey: row.id ?? '', ...row }))
+        const use = { status: 'executed', usedBy: used } as const
+        await store.update('used', { status: 'pending', usedBy: null }, use)
+        await log.prune({})
+        assert.equal((await store.list({})).length, rows.length)
+        await log.prune({ finishedBeforeMs: sampleTimeMs + 100 })
+        const left = (await store.list({})).map(({ id }) => id)
+        assert.deepEqual(left.toReversed(), [
+          'asked',
+          'decided',
+          'decided late',
+          'of a run without calls',
+        ])
       },
     },
     {

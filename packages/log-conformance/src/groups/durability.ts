@@ -57,7 +57,7 @@ async function crashInLanes(
     witnesses.map(async (witness, lane) => {
       for (let crash = lane; crash < crashes; crash += lanes) {
         const runId = `run-${crash}`
-        // Every second one dies among its calls, the others perhaps while they open the log.
+        // Of eight, four die after an effect of theirs, the others perhaps while they open the log.
         if (point === null)
           await killAtRandom(witness, runId, { amongCalls: crash % (2 * lanes) < lanes })
         else await killAt(witness, runId, point)
@@ -94,22 +94,22 @@ async function killAtRandom(
     killAt: null,
     ...witness.files,
   })
-  const callsBefore = witness.startedBytes()
+  const before = witness.effectBytes()
   const killed = child.performUntilKilled()
   // Looked at only after the pauses; a process that ended by itself until then is no unhandled error.
   killed.catch(() => {})
-  if (amongCalls) await untilCallsGrow(witness, callsBefore)
+  if (amongCalls) await untilEffect(witness, before)
   await sleep(Math.random() * 10)
   child.process.kill('SIGKILL')
   assert.equal(await killed, 'SIGKILL')
 }
 
-async function untilCallsGrow(witness: Witness, before: number): Promise<void> {
+async function untilEffect(witness: Witness, before: number): Promise<void> {
   const deadline = performance.now() + longestFirstCallMs
-  while (witness.startedBytes() === before && performance.now() < deadline) await sleep(1)
+  while (witness.effectBytes() === before && performance.now() < deadline) await sleep(1)
 }
 
-const longestFirstCallMs = 10_000
+const longestFirstCallMs = 30_000
 
 /** What calls of one lane did, told by files that the log has no part in. */
 class Witness {
@@ -132,9 +132,9 @@ class Witness {
     }
   }
 
-  /** Grows with every call whose start was accepted. */
-  startedBytes(): number {
-    return statSync(this.files.startedFile, { throwIfNoEntry: false })?.size ?? 0
+  /** Grows with every effect. */
+  effectBytes(): number {
+    return statSync(this.files.effectsFile, { throwIfNoEntry: false })?.size ?? 0
   }
 
   /** Compares the log with the facts. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
+import { archiveKey } from '@smithers/tool-core/log'
 import type { RunStateEntry, RunStateStore, ToolCallLog } from '@smithers/tool-core/log'
 import { assertUnavailable } from '../assert-unavailable.ts'
 import type { ConformanceGroup } from '../conformance-group.ts'
-import { sampleTimeMs, settled } from '../sample-row.ts'
+import { mustFinish, mustStart, sampleTimeMs, settled } from '../sample-row.ts'
 
 export const runState: ConformanceGroup = {
   title: '13 run state',
@@ -57,6 +58,49 @@ export const runState: ConformanceGroup = {
           const stored = await stateOf(first).get('run-1', 'plan')
           assert.equal(stored?.valueJson, String(won.indexOf(true)))
         }
+      },
+    },
+    {
+      name: 'values go with the last call of their run, an archived output with its own call',
+      async run({ open }) {
+        const log = await open()
+        const store = stateOf(log)
+        const places: (readonly [name: string, runId: string, key: string])[] = []
+        const keep = async (
+          name: string,
+          runId: string,
+          key: string,
+          at: number,
+        ): Promise<void> => {
+          places.push([name, runId, key])
+          assert.equal(await store.set(entry({ runId, key, updatedAtMs: sampleTimeMs + at })), true)
+        }
+        for (const [index, runId] of ['a', 'b', 'c'].entries()) {
+          const callToken = await mustFinish(log, { runId, startedAtMs: sampleTimeMs + 10 * index })
+          await keep(`${runId}: plan`, runId, 'plan', 10 * index + 5)
+          await keep(`${runId}: output`, runId, archiveKey(callToken), 10 * index + 5)
+          await keep(`${runId}: lost output`, runId, archiveKey('gone'), 10 * index + 5)
+        }
+        await keep('new: plan', 'new', 'plan', 15)
+        const left = async (): Promise<string[]> => {
+          const values = await Promise.all(places.map(([, runId, key]) => store.get(runId, key)))
+          return places.filter((_, index) => values[index] !== undefined).map(([name]) => name)
+        }
+        await log.prune({ keepRuns: 4 })
+        assert.equal((await left()).length, 10)
+        await log.prune({ keepRuns: 2 })
+        const later = [
+          'b: plan',
+          'b: output',
+          'b: lost output',
+          'c: plan',
+          'c: output',
+          'c: lost output',
+        ]
+        assert.deepEqual(await left(), [...later, 'new: plan'])
+        await mustStart(log, { runId: 'b', seq: 2, startedAtMs: sampleTimeMs + 30 })
+        await log.prune({ maxRows: 0 })
+        assert.deepEqual(await left(), ['b: plan'])
       },
     },
     {

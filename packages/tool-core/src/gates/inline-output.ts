@@ -3,19 +3,7 @@ import { recordJson } from '../call/recorded-json.ts'
 import { chain, rescue } from '../call/maybe-promise.ts'
 import type { RunStateStore } from '../log/run-state-store.ts'
 import type { MaybePromise, StartRow } from '../log/tool-call-log.ts'
-
-/** Where the full text of an output is kept, by the call's token: a key of the run's state. */
-export function archiveKey(callToken: string): string {
-  return `tool-output:${callToken}`
-}
-
-/** A full output in the run's state. */
-export interface ArchivedOutput {
-  readonly toolName: string
-  readonly toolCallId: string | null
-  /** The output itself when it was a text, else its JSON. */
-  readonly text: string
-}
+import { archiveKey, type ArchivedOutput } from '../log/archived-output.ts'
 
 /**
  * Returns what the agent gets of an output: all of it, or its beginning with a note on how to read the rest, which is

@@ -71,7 +71,7 @@ export interface ApprovalStore {
   request(row: ApprovalRow): MaybePromise<ApprovalRow>
   /**
    * Changes an approval whose status and `usedBy` are still the expected ones, in one step; false when they are not, so
-   * that of many deciders one wins.
+   * that of many deciders one wins, and when a used one would stand beside a newer question for the same call.
    */
   update(
     id: string,

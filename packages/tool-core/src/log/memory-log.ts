@@ -61,6 +61,8 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   }
 
   const rows = new MemoryRows()
+  const approvals = createMemoryApprovals(assertOpen)
+  const state = createMemoryRunState(assertOpen)
   let closed = false
 
   function assertOpen(): void {
@@ -81,8 +83,8 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       approvals: true,
       state: true,
     },
-    approvals: createMemoryApprovals(assertOpen),
-    state: createMemoryRunState(assertOpen),
+    approvals: approvals.store,
+    state: state.store,
 
     start(row, { claim }) {
       assertOpen()
@@ -105,7 +107,10 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
         errorJson: null,
         effect: null,
       })
-      if (rows.byToken.size > maxRows) rows.forgetOldestFinished()
+      if (rows.byToken.size > maxRows) {
+        const forgotten = rows.forgetOldestFinished()
+        if (forgotten !== undefined) state.forgetOutputOf(forgotten)
+      }
       return { ok: true }
     },
 
@@ -142,9 +147,10 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
 
     prune(query) {
       assertOpen()
-      const removable = rows.removableBy(query)
-      for (const row of removable) rows.remove(row)
-      return removable.length
+      const { removed, ...remaining } = rows.prune(query)
+      approvals.prune(remaining)
+      state.prune(remaining)
+      return removed
     },
 
     close() {

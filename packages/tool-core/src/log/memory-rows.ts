@@ -3,6 +3,14 @@ import type { ToolCallClaim, ToolCallRow } from './tool-call-row.ts'
 
 export type StoredRow = { -readonly [Field in keyof ToolCallRow]: ToolCallRow[Field] }
 
+/** What a prune has left, for whatever belongs to calls and to runs. */
+export interface Remaining {
+  /** What was changed at this moment or later stays. Milliseconds since the epoch. */
+  readonly keptFromMs: number
+  readonly hasRun: (runId: string) => boolean
+  readonly hasCall: (callToken: string) => boolean
+}
+
 /** Identifies a row within the log: what the primary key of a table would hold. */
 export function positionOf(row: StartRow): string {
   return JSON.stringify([row.runId, row.nodeId, row.iteration, row.attempt, row.seq])
@@ -61,31 +69,56 @@ export class MemoryRows {
     return runId === undefined ? this.byToken.values() : (this.#byRun.get(runId) ?? [])
   }
 
-  forgetOldestFinished(): void {
+  /** Removes the oldest finished row, and returns it. */
+  forgetOldestFinished(): StoredRow | undefined {
     for (const row of this.byToken.values()) {
       if (row.finishedAtMs !== null) {
         this.remove(row)
-        return
+        return row
       }
     }
+    return undefined
   }
 
-  /** The finished rows that any condition of the query gives up. */
-  removableBy({ finishedBeforeMs, keepRuns, maxRows }: PruneQuery): StoredRow[] {
+  /** Removes the finished rows that any condition of the query gives up; returns how many, and what there still is. */
+  prune({ finishedBeforeMs, keepRuns, maxRows }: PruneQuery): Remaining & { removed: number } {
     // Reversed first: of rows that started in the same millisecond the later one is newer.
     const newestFirst = [...this.byToken.values()]
       .toReversed()
       .toSorted((a, b) => b.startedAtMs - a.startedAtMs)
-    const runs = new Set(newestFirst.map((row) => row.runId))
-    const keptRuns = new Set([...runs].slice(0, keepRuns))
-    return newestFirst.filter(
+    const runs = new Map<string, number>()
+    for (const { runId, startedAtMs } of newestFirst) {
+      if (!runs.has(runId)) runs.set(runId, startedAtMs)
+    }
+    const keptRuns = new Map([...runs].slice(0, keepRuns))
+    const removable = newestFirst.filter(
       (row, index) =>
         row.finishedAtMs !== null &&
         ((finishedBeforeMs !== undefined && row.finishedAtMs < finishedBeforeMs) ||
           !keptRuns.has(row.runId) ||
           (maxRows !== undefined && index >= maxRows)),
     )
+    for (const row of removable) this.remove(row)
+    return {
+      removed: removable.length,
+      keptFromMs: Math.max(
+        finishedBeforeMs ?? -Infinity,
+        oldestKept([...keptRuns.values()], keepRuns),
+        oldestKept(
+          newestFirst.map((row) => row.startedAtMs),
+          maxRows,
+        ),
+      ),
+      hasRun: (runId) => this.#byRun.has(runId),
+      hasCall: (callToken) => this.byToken.has(callToken),
+    }
   }
+}
+
+/** When the oldest of so many newest began: before all time when there are fewer, after it when none is kept. */
+function oldestKept(newestFirst: readonly number[], count: number | undefined): number {
+  if (count === undefined || newestFirst.length < count) return -Infinity
+  return newestFirst[count - 1] ?? Infinity
 }
 
 function addTo(index: Map<string, Set<StoredRow>>, key: string, row: StoredRow): void {

@@ -133,7 +133,11 @@ export interface ToolCallLog {
    * claims; returns how many. A row is an orphan when its lease has ended or its owner is known to be dead.
    */
   recover(query: RecoverQuery): MaybePromise<number>
-  /** Removes finished rows, never started ones; returns how many. */
+  /**
+   * Removes finished rows, never started ones; returns how many. A log with `approvals` or `state` also removes what
+   * belonged to them, as far as it was last changed before the oldest moment that is kept: an archived output and a used
+   * approval go with the row of their call, everything else of a run with the run's last row.
+   */
   prune(query: PruneQuery): MaybePromise<number>
   /** Flushes and releases the log. A later `start` rejects. */
   close(): MaybePromise<void>
