@@ -106,17 +106,17 @@ describe('smithers calls', () => {
     expect(shown.stdout).toContain('output of attempt 1, call 1\n')
   })
 
-  test('gives runs and attempts a column when there is more than one', async () => {
+  test('gives runs, tasks and attempts a column when there is more than one', async () => {
     const path = await sampleLog([
       { seq: 1, toolName: 'read', finish: {} },
       { seq: 1, toolName: 'read', attempt: 2, finish: {} },
       { seq: 1, toolName: 'read', runId: 'run-2', finish: {} },
     ])
     const { stdout } = await runSmithers(['calls', '--log', path])
-    expect(stdout).toMatch(/^run +attempt +seq/)
-    expect(stdout).toMatch(/^run-1 agent +1 +1/m)
-    expect(stdout).toMatch(/^run-1 agent +2 +1/m)
-    expect(stdout).toMatch(/^run-2 agent +1 +1/m)
+    expect(stdout).toMatch(/^run +task +attempt +seq/)
+    expect(stdout).toMatch(/^run-1 +agent +1 +1/m)
+    expect(stdout).toMatch(/^run-1 +agent +2 +1/m)
+    expect(stdout).toMatch(/^run-2 +agent +1 +1/m)
     const one = await runSmithers(['calls', '--log', path, '--run', 'run-2'])
     expect(one.stdout).toMatch(/^seq +tool/)
   })

@@ -1,4 +1,4 @@
-import { createToolRun, isSmithersError, type SmithersError } from '@smithers/tool-core'
+import { createToolRun } from '@smithers/tool-core'
 import type { OnApproval, ToolCallLog, ToolRun } from '@smithers/tool-core'
 import { isStepCount, ToolLoopAgent } from 'ai'
 import type { LanguageModel } from 'ai'
@@ -10,6 +10,7 @@ import { askedTools, type Asking } from './asked-tools.ts'
 import { isolationFor } from './isolation-for.ts'
 import { nextAttempt } from './next-attempt.ts'
 import { observeCalls } from './observe-calls.ts'
+import { isPaused, pausedFailure } from './paused-run.ts'
 import { newRunId } from '../workflow/new-run-id.ts'
 
 /** Everything a run needs, resolved and checked. */
@@ -79,7 +80,7 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
     failure = incomplete(progress, options.maxSteps)
   } catch (error) {
     failure = isPaused(error)
-      ? pausedFailure(error, runId, options.logPath)
+      ? pausedFailure(error, options.logPath, `start it again with --run ${runId}`)
       : new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
   } finally {
     await calls.stop()
@@ -165,22 +166,4 @@ function incomplete(
       ? `The agent had no answer after ${maxSteps} steps. Raise --max-steps, or make the task smaller.`
       : `The model stopped before it had an answer (${finishReason}).`
   return new CommandFailure(exitCodes.failed, reason)
-}
-
-function isPaused(error: unknown): error is SmithersError {
-  return isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED'
-}
-
-/** The run waits for somebody: says how to decide, and how to go on. */
-function pausedFailure(error: SmithersError, runId: string, logPath: string): CommandFailure {
-  const waiting = (error.details['approvals'] ?? []) as readonly { readonly approvalId: string }[]
-  const commands = waiting.map(
-    ({ approvalId }) => `smithers approve ${approvalId} --log ${logPath}`,
-  )
-  return new CommandFailure(
-    exitCodes.failed,
-    `The run is paused, because ${waiting.length === 1 ? 'a call waits' : `${waiting.length} calls wait`} for approval. ` +
-      `Decide with: ${commands.join('; ')} (or reject). Then start it again with --run ${runId}.`,
-    { cause: error },
-  )
 }

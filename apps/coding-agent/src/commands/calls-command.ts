@@ -11,6 +11,7 @@ import { positiveInteger } from './option-values.ts'
 interface CallsOptions {
   readonly log: string
   readonly run?: string
+  readonly task?: string
   readonly tool?: string
   readonly status?: ToolCallStatus
   readonly limit: number
@@ -27,6 +28,7 @@ export function addCallsCommand(program: Command, terminal: Terminal): void {
     )
     .requiredOption('--log <file>', 'the log, a SQLite file')
     .option('--run <id>', 'only this run')
+    .option('--task <id>', 'only this task of a workflow')
     .option('--tool <name>', 'only calls of this tool')
     .addOption(
       new Option('--status <status>', 'only calls in this state').choices([
@@ -55,6 +57,7 @@ async function listCalls(options: CallsOptions, terminal: Terminal): Promise<voi
     let more = false
     for await (const row of allRows(log, {
       ...(options.run === undefined ? {} : { runId: options.run }),
+      ...(options.task === undefined ? {} : { nodeId: options.task }),
       ...(options.tool === undefined ? {} : { toolName: options.tool }),
       ...(options.status === undefined ? {} : { status: options.status }),
       order: 'descending',

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
-import { createJsonReporter, createTextReporter } from '../terminal/run-reporter.ts'
+import { isInteractive } from '../agent/ask-on-terminal.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /** Adds `smithers demo`: the main job, offline. */
@@ -10,13 +9,13 @@ export function addDemoCommand(
 ): void {
   program
     .command('demo')
-    .summary('watch an agent repair a repository; needs no key and no network')
+    .summary('watch a workflow repair a repository and survive a kill; needs no key and no network')
     .description(
-      'A scripted model drives the real tools on a copy of a small repository with a failing test: it looks, patches, mends its patch by the error, runs the tests, and meets two guards. Exits with 0 only when the tests are green and the guards have held.',
+      'A workflow of scripted models drives the real tools on a copy of a small repository with a failing test: it looks, patches, mends its patch by the error, runs the tests, meets two guards, and pays. Its process is killed while it pays, and another one resumes the run. Exits with 0 only when the tests are green, the guards have held and one payment was booked.',
     )
     .option(
       '--json',
-      'print one JSON document a line: task, then the events of a run, then diff, call, isolation, check, left',
+      'print one JSON document a line: task, then the events of the run, then diff, run, call, isolation, check, left',
     )
     .action(({ json }: { readonly json?: true }) => demo(json === true, terminal, interrupted))
 }
@@ -26,12 +25,10 @@ async function demo(json: boolean, terminal: Terminal, interrupted: AbortSignal)
     import('../demo/run-demo.ts'),
     import('../demo/demo-reporter.ts'),
   ])
-  const runReporter = json ? createJsonReporter(terminal) : createTextReporter(terminal)
-  const asks = !json && isInteractive(terminal)
   await runDemo({
     reporter: json ? createDemoJsonReporter(terminal) : createDemoTextReporter(terminal),
-    runReporter,
-    onApproval: asks ? askOnTerminal(terminal, () => runReporter.hold()) : undefined,
+    interactive: !json && isInteractive(terminal),
+    json,
     interrupted,
   })
 }

@@ -13,6 +13,7 @@ import { positiveInteger } from './option-values.ts'
 interface ShowOptions {
   readonly log: string
   readonly run?: string
+  readonly task?: string
   readonly attempt?: number
   readonly json?: true
 }
@@ -32,6 +33,7 @@ export function addShowCommand(program: Command, terminal: Terminal): void {
     )
     .requiredOption('--log <file>', 'the log, a SQLite file')
     .option('--run <id>', 'the run (default: the newest)')
+    .option('--task <id>', 'the task of a workflow (default: the newest with such a call)')
     .option('--attempt <n>', 'the attempt (default: the newest with such a call)', positiveInteger)
     .option(
       '--json',
@@ -53,6 +55,7 @@ async function showCall(seq: number, options: ShowOptions, terminal: Terminal): 
     const { row, others } = await findCall(log, {
       seq,
       runId: options.run,
+      nodeId: options.task,
       attempt: options.attempt,
     })
     await printCall(log, row, options.json === true, terminal)

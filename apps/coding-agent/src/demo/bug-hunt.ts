@@ -2,42 +2,54 @@ import { createTwoFilesPatch } from 'diff'
 import type { Script, ScriptedTurn, ToolAnswer } from './scripted-model.ts'
 
 /**
- * How the demo's model hunts the bug: each step follows from what the tools really answered, so a tool that answers
- * otherwise takes it elsewhere, or makes it give up and say so.
+ * How the demo's model finds the bug, repairs it and checks the repair. Each step follows from what the tools really
+ * answered, so a tool that answers otherwise takes it elsewhere, or makes it give up and say so.
  */
-export function* huntBug(task: string): Script {
-  const red = yield runTests('I run the tests before I touch anything.')
+export function* findBug(): Script {
+  const red = yield runTests('The tests first, before anything is touched.')
   const name = /(?:✖|not ok \d+ -) (\w+):/.exec(red.text)?.[1]
-  if (!red.failed || name === undefined) return `I found no failing test: ${lastLine(red.text)}`
-
+  if (!red.failed || name === undefined) {
+    throw new Error(`I found no failing test: ${lastLine(red.text)}`)
+  }
   const found = yield {
-    text: `A test about ${name} is red. Where is it?`,
+    text: `A test about ${name} is red: where is it?`,
     toolName: 'grep',
     input: { pattern: `function ${name}\\b`, path: 'src' },
   }
   const path = /^(?<path>[^:\n]+):\d+:/.exec(found.text)?.groups?.['path']
-  if (found.failed || path === undefined) return `I cannot find ${name}: ${lastLine(found.text)}`
+  if (found.failed || path === undefined) {
+    throw new Error(`I cannot find ${name}: ${lastLine(found.text)}`)
+  }
+  return { name, path }
+}
 
-  const source = yield readFile(`It is in ${path}.`, path)
-  if (source.failed) return `I cannot read ${path}: ${source.text}`
+/** {@link findBug}, the second part: it is told where the bug is. */
+export function* repairBug(prompt: string): Script {
+  const path = /^Repair \w+ in (?<path>\S+)\.$/m.exec(prompt)?.groups?.['path'] ?? ''
+  const source = yield readFile(`What does ${path} say?`, path)
+  if (source.failed) throw new Error(`I cannot read ${path}: ${source.text}`)
+  const { patches, answer } = yield* repair(path, source.text)
+  if (answer.failed) throw new Error(`I cannot change ${path}: ${answer.text}`)
+  return { path, patches }
+}
 
-  const repaired = yield* repair(path, source.text)
-  if (repaired.failed) return `I cannot change ${path}: ${repaired.text}`
-
-  const green = yield runTests('The patch is in. Are the tests green now?')
-  if (green.failed) return `The tests are still red: ${lastLine(green.text)}`
-
-  const told = yield* tellTracker(task)
+/** {@link findBug}, the last part: two things that it is told to do are refused. */
+export function* checkRepair(prompt: string): Script {
+  const green = yield runTests('The patch is in: are the tests green now?')
+  if (green.failed) throw new Error(`The tests are still red: ${lastLine(green.text)}`)
+  const told = yield* tellTracker(prompt)
   const priceList = yield* updatePriceList()
-  return [
-    `Fixed: ${name} in ${path} dropped the cents that do not divide evenly; now the first ones pay one cent more. The tests pass.`,
-    told.failed
-      ? 'I did not tell the tracker: the network is off, and I was told so.'
-      : 'I told the tracker.',
-    priceList.failed
-      ? 'I left docs/price-list.txt alone: it leads out of the project.'
-      : `The price list says: ${priceList.text.trim()}`,
-  ].join('\n')
+  return {
+    said: [
+      'The tests pass.',
+      told.failed
+        ? 'I did not tell the tracker: the network is off, and I was told so.'
+        : 'I told the tracker.',
+      priceList.failed
+        ? 'I left docs/price-list.txt alone: it leads out of the project.'
+        : `The price list says: ${priceList.text.trim()}`,
+    ],
+  }
 }
 
 // What the model remembers of the file, and the line that it gets wrong: it writes the comment from memory.
@@ -53,7 +65,10 @@ const better = [
 ]
 
 /** Edits the file, and when the patch does not apply mends it by what the error says stands there. */
-function* repair(path: string, source: string): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
+function* repair(
+  path: string,
+  source: string,
+): Generator<ScriptedTurn, { readonly patches: number; readonly answer: ToolAnswer }, ToolAnswer> {
   const start = source.split('\n').indexOf(remembered.share)
   const patch = [
     `--- a/${path}`,
@@ -66,25 +81,27 @@ function* repair(path: string, source: string): Generator<ScriptedTurn, ToolAnsw
     '',
   ].join('\n')
   const first = yield editFile(
-    'The rest of the division is lost. I give it to the first ones.',
+    'The rest of the division is lost: the first ones shall pay it.',
     path,
     patch,
   )
-  if (!first.failed) return first
+  if (!first.failed) return { patches: 1, answer: first }
 
   const mended = patchAsTheErrorSays(patch, first.text)
   if (mended !== null) {
-    return yield editFile(
-      'My patch had a line wrong; the error says how it reads. I mend it.',
+    const answer = yield editFile(
+      'My patch had a line wrong, and the error says how it reads.',
       path,
       mended,
     )
+    return { patches: 2, answer }
   }
-  const again = yield readFile('My patch did not apply. I read the file again.', path)
-  if (again.failed) return again
+  const again = yield readFile('My patch did not apply: what stands there?', path)
+  if (again.failed) return { patches: 1, answer: again }
   const after = again.text.replace(remembered.result, better.join('\n'))
   const rewritten = createTwoFilesPatch(path, path, again.text, after)
-  return yield editFile('I write the patch from what stands there.', path, rewritten)
+  const answer = yield editFile('The patch again, from what stands there.', path, rewritten)
+  return { patches: 2, answer }
 }
 
 /** Swaps the line that the error expected for the one that it found; null when it names no such pair. */
@@ -96,17 +113,17 @@ function patchAsTheErrorSays(patch: string, error: string): string | null {
   return mended === patch ? null : mended
 }
 
-function* tellTracker(task: string): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
-  const url = /http:\/\/\S+/.exec(task)?.[0] ?? ''
+function* tellTracker(prompt: string): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
+  const url = /http:\/\/\S+/.exec(prompt)?.[0] ?? ''
   return yield {
-    text: 'Green. Now I tell the tracker.',
+    text: 'Green: the tracker shall know.',
     toolName: 'bash',
     input: { cmd: 'curl', args: ['--silent', '--data', 'fixed', url] },
   }
 }
 
 function* updatePriceList(): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
-  return yield readFile('The price list is left.', 'docs/price-list.txt')
+  return yield readFile('The price list is left to do.', 'docs/price-list.txt')
 }
 
 function runTests(text: string): ScriptedTurn {

@@ -17,7 +17,7 @@ export interface DemoEvidence {
   readonly sandbox: Sandbox
   readonly rows: readonly ToolCallRow[]
   readonly approvals: readonly ApprovalRow[]
-  /** Everything that the model was sent and said. */
+  /** Everything that the models were sent. */
   readonly conversation: string
   /** How many connections the server got that the agent was told to call. */
   readonly connections: number
@@ -46,7 +46,10 @@ export async function checkDemo(evidence: DemoEvidence): Promise<DemoCheck[]> {
     },
     {
       claim: 'The patch that did not apply was refused, the mended one was applied.',
-      holds: codesOf(rows, 'edit').join() === 'TOOL_PATCH_FAILED,ok',
+      holds:
+        codesOf(rows, 'edit')
+          .filter((code) => code !== waiting)
+          .join() === 'TOOL_PATCH_FAILED,ok',
     },
     {
       claim: 'The file was changed only after somebody had approved it, and the log says who.',
@@ -61,18 +64,24 @@ export async function checkDemo(evidence: DemoEvidence): Promise<DemoCheck[]> {
         'The link out of the root was refused; what it leads to is in neither the conversation nor the log.',
       holds:
         codesOf(rows, 'read').includes('TOOL_PATH_ESCAPE') &&
+        conversation !== '' &&
         ![conversation, ...files].some((text) => text.includes(repository.secret)),
     },
     {
-      claim: `The log holds ${rows.length} calls, each with its outcome.`,
+      claim: 'The log holds every call with its outcome.',
       holds: rows.length > 0 && rows.every((row) => row.finishedAtMs !== null) && files.length > 0,
     },
   ]
 }
 
+/** The code of a call that was put off until somebody decides. */
+const waiting = 'TOOL_APPROVAL_REQUIRED'
+
 function approvedFirst(approvals: readonly ApprovalRow[], rows: readonly ToolCallRow[]): boolean {
   const [approval, ...others] = approvals
-  const first = rows.find(({ toolName }) => toolName === 'edit')
+  const first = rows.find(
+    (row) => row.toolName === 'edit' && callVerdict(row, Date.now()).code !== waiting,
+  )
   if (approval?.decidedAtMs == null || first === undefined || others.length > 0) return false
   return (
     approval.status === 'executed' &&

@@ -1,6 +1,7 @@
 import { relative } from 'node:path'
 import type { SandboxReport } from '@smithers/sandbox'
 import type { ToolCallRow } from '@smithers/tool-core'
+import type { RunRow } from '@smithers/workflow'
 import { callTable } from '../terminal/call-table.ts'
 import { coloredPatch } from '../terminal/colored-patch.ts'
 import { isolationSentence, missingIsolation } from '../terminal/isolation-text.ts'
@@ -8,18 +9,18 @@ import type { Terminal } from '../terminal/terminal.ts'
 import type { DemoCheck } from './demo-checks.ts'
 import type { SampleRepository } from './sample-repository.ts'
 
-/** Shows what surrounds the run of the demo; the run itself has its own reporter. */
+/** Shows the run of the demo and what surrounds it. */
 export interface DemoReporter {
-  introduced(task: string): void
+  introduced(story: string): void
+  /** Something happens to the run. */
+  happened(text: string): void
+  /** A worker has printed a line. */
+  printed(line: string): void
   /** A call was approved for want of a person. */
   approved(text: string): void
   changed(patch: string): void
-  recorded(rows: readonly ToolCallRow[]): void
+  recorded(runs: readonly RunRow[], rows: readonly ToolCallRow[]): void
   guarded(report: SandboxReport): void
-  /** The workflow that is killed begins. */
-  killing(): void
-  /** A line of what happens in it. */
-  happened(text: string): void
   checked(checks: readonly DemoCheck[]): void
   /** What stays on the disk. */
   left(repository: SampleRepository): void
@@ -29,10 +30,22 @@ export interface DemoReporter {
 export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter {
   const title = (text: string): void => line(`\n${colors.bold(text)}\n`)
   return {
-    introduced(task) {
-      line(colors.bold('An agent repairs a small repository.'))
-      line(colors.dim('Scripted: what the model says. Real: tools, files, tests, git, log.'))
-      line(`\n${task}\n`)
+    introduced(story) {
+      line(
+        colors.bold('A workflow repairs a small repository, is killed while it pays, and goes on.'),
+      )
+      line(
+        colors.dim(
+          'Scripted: what the models say. Real: tools, files, tests, git, processes, log.',
+        ),
+      )
+      line(`\n${story}\n`)
+    },
+    happened(text) {
+      line(colors.bold(text))
+    },
+    printed(text) {
+      if (text.trim() !== '') line(`  ${text}`)
     },
     approved(text) {
       line(colors.yellow(text))
@@ -41,8 +54,12 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
       title('What changed (git diff)')
       line(coloredPatch(patch.trimEnd(), colors))
     },
-    recorded(rows) {
+    recorded(runs, rows) {
       title('What was recorded (read back from SQLite)')
+      for (const { runId, workflow, status } of runs) {
+        line(`run ${runId}, workflow ${workflow}: ${status}`)
+      }
+      line()
       line(callTable(rows, Date.now(), colors))
     },
     guarded(report) {
@@ -51,12 +68,6 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
       line(`commands  ${isolationSentence(report)}`)
       for (const text of missingIsolation(report)) line(colors.yellow(`          ${text}`))
     },
-    killing() {
-      title('A workflow pays the first share, is killed, and goes on')
-    },
-    happened(text) {
-      line(text.startsWith('  ') ? text : colors.bold(text))
-    },
     checked(checks) {
       title('What holds')
       for (const { claim, holds } of checks) {
@@ -64,7 +75,7 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
       }
     },
     left({ folder, logPath }) {
-      line(`\nLook closer: ${thisProgram()} show 4 --log ${logPath}`)
+      line(`\nLook closer: ${thisProgram()} show 1 --task pay --attempt 1 --log ${logPath}`)
       line(colors.dim(`Everything is in ${folder}; remove it when you are done.`))
     },
   }
@@ -73,19 +84,29 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
 /** For a program: one JSON document a line. */
 export function createDemoJsonReporter({ json }: Terminal): DemoReporter {
   return {
-    introduced: (task) => json({ type: 'task', task }),
+    introduced: (story) => json({ type: 'task', task: story }),
+    happened: (text) => json({ type: 'workflow', text }),
+    printed: (line) => json(parsedLine(line)),
     approved: (text) => json({ type: 'approval', text }),
     changed: (patch) => json({ type: 'diff', patch }),
-    recorded(rows) {
+    recorded(runs, rows) {
+      for (const run of runs) json({ type: 'run', ...run })
       for (const row of rows) json({ type: 'call', ...row })
     },
     guarded: (report) => json({ type: 'isolation', ...report }),
-    killing() {},
-    happened: (text) => json({ type: 'workflow', text: text.trim() }),
     checked(checks) {
       for (const check of checks) json({ type: 'check', ...check })
     },
     left: ({ folder, rootDir, logPath }) => json({ type: 'left', folder, rootDir, logPath }),
+  }
+}
+
+/** What a worker prints is JSON already, but for the paragraph of `smithers why` and remarks. */
+function parsedLine(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return { type: 'workflow', text: line }
   }
 }
 

@@ -1,5 +1,7 @@
+import { appendFileSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LanguageModel } from 'ai'
-import { convertArrayToReadableStream, MockLanguageModelV4 } from 'ai/test'
+import { MockLanguageModelV4 } from 'ai/test'
 
 /** What a script says next, and the tool that it wants called. */
 export interface ScriptedTurn {
@@ -14,75 +16,73 @@ export interface ToolAnswer {
   readonly text: string
 }
 
-/** Yields tool calls, is resumed with their answers, and returns the last words. */
-export type Script = Generator<ScriptedTurn, string, ToolAnswer>
+/** Yields tool calls, is resumed with their answers, and returns the model's answer. Gives up by throwing. */
+export type Script = Generator<ScriptedTurn, object, ToolAnswer>
 
-/** The model, and all that it was ever sent. */
-export interface ScriptedModel {
-  readonly model: LanguageModel
-  readonly conversation: () => string
-}
-
-type StreamOptions = MockLanguageModelV4['doStreamCalls'][number]
-type Prompt = StreamOptions['prompt']
-type StreamPart =
-  Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part>
-    ? Part
-    : never
+type CallOptions = MockLanguageModelV4['doGenerateCalls'][number]
+type Prompt = CallOptions['prompt']
+type Reply = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
 
 /**
  * A language model whose replies come from a script instead of a network. It sees what a real model sees, the prompt
  * with the results of its calls, and nothing else.
+ *
+ * @param transcript A file to which everything is appended that the model is sent.
  */
-export function createScriptedModel(script: (task: string) => Script): ScriptedModel {
+export function createScriptedModel(
+  script: (prompt: string) => Script,
+  transcript?: string,
+): LanguageModel {
   let running: Script | undefined
-  let turns = 0
-  const model = new MockLanguageModelV4({
+  return new MockLanguageModelV4({
     provider: 'smithers',
     modelId: 'scripted',
-    doStream: async ({ prompt }) => {
-      turns += 1
-      const { value, done } =
-        running === undefined
+    doGenerate: async ({ prompt, abortSignal }) => {
+      // As an answer over a network, it comes later, and not at all once nobody waits for it.
+      await nextTurn()
+      abortSignal?.throwIfAborted()
+      if (transcript !== undefined) appendFileSync(transcript, `${JSON.stringify(prompt)}\n`)
+      const begins = !prompt.some(({ role }) => role === 'assistant')
+      const step =
+        begins || running === undefined
           ? (running = script(firstUserText(prompt))).next()
           : running.next(lastToolAnswer(prompt))
-      return { stream: convertArrayToReadableStream(replyParts(value, done === true, turns)) }
+      return step.done === true ? answered(step.value) : called(step.value)
     },
   })
+}
+
+function called({ text, toolName, input }: ScriptedTurn): Reply {
   return {
-    model,
-    conversation: () => JSON.stringify(model.doStreamCalls.map(({ prompt }) => prompt)),
+    ...reply,
+    content: [
+      { type: 'text', text },
+      {
+        type: 'tool-call',
+        toolCallId: `call-${crypto.randomUUID()}`,
+        toolName,
+        input: JSON.stringify(input),
+      },
+    ],
+    finishReason: { unified: 'tool-calls', raw: undefined },
   }
 }
 
-function replyParts(turn: ScriptedTurn | string, done: boolean, number: number): StreamPart[] {
-  const id = `text-${number}`
-  const text = typeof turn === 'string' ? turn : turn.text
-  return [
-    { type: 'stream-start', warnings: [] },
-    { type: 'text-start', id },
-    { type: 'text-delta', id, delta: text },
-    { type: 'text-end', id },
-    ...(typeof turn === 'string'
-      ? []
-      : [
-          {
-            type: 'tool-call' as const,
-            toolCallId: `call-${number}`,
-            toolName: turn.toolName,
-            input: JSON.stringify(turn.input),
-          },
-        ]),
-    {
-      type: 'finish',
-      finishReason: { unified: done ? 'stop' : 'tool-calls', raw: undefined },
-      usage: {
-        inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
-        outputTokens: { total: 0, text: 0, reasoning: 0 },
-      },
-    },
-  ]
+function answered(answer: object): Reply {
+  return {
+    ...reply,
+    content: [{ type: 'text', text: JSON.stringify(answer) }],
+    finishReason: { unified: 'stop', raw: undefined },
+  }
 }
+
+const reply = {
+  usage: {
+    inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 0, text: 0, reasoning: 0 },
+  },
+  warnings: [],
+} satisfies Partial<Reply>
 
 function firstUserText(prompt: Prompt): string {
   for (const message of prompt) {
@@ -100,5 +100,6 @@ function lastToolAnswer(prompt: Prompt): ToolAnswer {
   if (output.type === 'text' || output.type === 'error-text') {
     return { failed: output.type === 'error-text', text: output.value }
   }
-  return { failed: output.type !== 'json', text: JSON.stringify(output) }
+  const isJson = output.type === 'json'
+  return { failed: !isJson, text: JSON.stringify(isJson ? output.value : output) }
 }

@@ -7,6 +7,8 @@ export interface CallAddress {
   readonly seq: number
   /** @default the newest run of the log */
   readonly runId?: string | undefined
+  /** @default the newest task that has such a call */
+  readonly nodeId?: string | undefined
   /** @default the newest attempt that has such a call */
   readonly attempt?: number | undefined
 }
@@ -23,6 +25,7 @@ export async function findCall(log: ToolCallLog, address: CallAddress): Promise<
   const found: ToolCallRow[] = []
   for await (const row of allRows(log, {
     runId,
+    ...(address.nodeId === undefined ? {} : { nodeId: address.nodeId }),
     ...(address.attempt === undefined ? {} : { attempt: address.attempt }),
     order: 'descending',
   })) {
@@ -30,7 +33,8 @@ export async function findCall(log: ToolCallLog, address: CallAddress): Promise<
   }
   const [row, ...others] = found
   if (row === undefined) {
-    const where = address.attempt === undefined ? '' : `attempt ${address.attempt} of `
+    const attempt = address.attempt === undefined ? '' : `attempt ${address.attempt} of `
+    const where = attempt + (address.nodeId === undefined ? '' : `task ${address.nodeId} of `)
     throw badInput(
       `There is no call ${address.seq} in ${where}run ${runId}. "smithers calls" lists them.`,
     )

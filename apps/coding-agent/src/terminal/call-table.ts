@@ -7,13 +7,13 @@ import { summarizeCall } from './call-summary.ts'
 import { printableLine } from './printable.ts'
 import type { Colors } from './terminal.ts'
 
-/** Rows of the log as a table; runs and attempts get a column only when there is more than one. */
+/** Rows of the log as a table; runs, tasks and attempts get a column only when there is more than one. */
 export function callTable(rows: readonly ToolCallRow[], nowMs: number, colors: Colors): string {
   const showRun = new Set(rows.map((row) => `${row.runId}\n${row.nodeId}`)).size > 1
   const showAttempt = rows.some((row) => row.attempt > 1 || row.iteration > 0)
   const table = plainTable(
     [
-      ...(showRun ? ['run'] : []),
+      ...(showRun ? ['run', 'task'] : []),
       ...(showAttempt ? ['attempt'] : []),
       'seq',
       'tool',
@@ -27,7 +27,7 @@ export function callTable(rows: readonly ToolCallRow[], nowMs: number, colors: C
   )
   for (const row of rows) {
     table.push([
-      ...(showRun ? [printableLine(`${row.runId} ${row.nodeId}`, 40)] : []),
+      ...(showRun ? [printableLine(row.runId, 28), printableLine(row.nodeId, 24)] : []),
       ...(showAttempt ? [`${row.iteration > 0 ? `${row.iteration}/` : ''}${row.attempt}`] : []),
       String(row.seq),
       printableLine(row.toolName, 24),

@@ -1,4 +1,5 @@
 import type { WorkflowEvent } from '@smithers/workflow'
+import { isPaused } from '../agent/paused-run.ts'
 import { describeError } from '../describe-error.ts'
 import type { EndedCall, StartedCall } from './call-line.ts'
 import { duration, endedCallLine, runningCallLine } from './call-line.ts'
@@ -55,10 +56,16 @@ export function createWorkflowTextReporter(
             )
           }
           return
+        case 'text':
+          lines.line(
+            colors.dim(printable(`      “${event.text.trim().replaceAll('\n', '\n       ')}”`)),
+          )
+          return
         case 'repair':
           say(`↺ ${taskName(event)}  repair ${event.repair}: ${event.problem}`)
           return
         case 'attempt-error': {
+          if (isPaused(event.error)) return
           const next = event.retryInMs === null ? '' : `; again in ${duration(event.retryInMs)}`
           lines.line(
             colors.red(
@@ -76,12 +83,21 @@ export function createWorkflowTextReporter(
           return
         }
         case 'task-error':
+          if (isPaused(event.error)) {
+            lines.end(
+              taskName(event),
+              `${colors.yellow('‖')} ${colors.bold(taskName(event))}  waits for approval`,
+            )
+            return
+          }
           lines.end(taskName(event), `${colors.red('✗')} ${colors.bold(taskName(event))}`)
           return
         case 'loop-iteration':
           say(`↻ ${event.loopId}  iteration ${event.iteration}`)
           return
         case 'run-error':
+          // How to decide and to go on is said at the end.
+          if (isPaused(event.error)) return
           lines.line(`\nGo on with: ${facts.resumeWith}`)
           return
         default:

@@ -3,6 +3,7 @@ import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
 import { isSmithersError, type OnApproval } from '@smithers/tool-core'
 import { runWorkflow, type RunWorkflowOptions } from '@smithers/workflow'
 import { observeCalls } from '../agent/observe-calls.ts'
+import { isPaused, pausedFailure } from '../agent/paused-run.ts'
 import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
 import { describeError } from '../describe-error.ts'
 import type { WorkflowReporter } from '../terminal/workflow-reporter.ts'
@@ -48,6 +49,9 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
   } catch (error) {
     if (isSmithersError(error) && error.code === 'INVALID_INPUT') {
       throw badInput(describeError(error), error)
+    }
+    if (isPaused(error)) {
+      throw pausedFailure(error, logPath, `smithers resume ${runId} --log ${logPath}`)
     }
     throw new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
   } finally {

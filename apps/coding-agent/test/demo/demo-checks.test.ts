@@ -23,7 +23,8 @@ async function unrepaired(): Promise<DemoEvidence> {
       input: { cmd: 'node', args: ['--test'] },
       finish: failedWith('TOOL_COMMAND_FAILED'),
     },
-    { seq: 2, toolName: 'edit', finish: failedWith('TOOL_PATCH_FAILED') },
+    { seq: 2, toolName: 'edit', finish: failedWith('TOOL_APPROVAL_REQUIRED') },
+    { seq: 2, toolName: 'edit', attempt: 2, finish: failedWith('TOOL_PATCH_FAILED') },
     { seq: 3, toolName: 'edit', finish: {} },
     { seq: 4, toolName: 'bash', finish: failedWith('TOOL_NETWORK_DISABLED') },
     { seq: 5, toolName: 'read', finish: failedWith('TOOL_PATH_ESCAPE') },
@@ -31,8 +32,10 @@ async function unrepaired(): Promise<DemoEvidence> {
   const log = createSqliteLog({ path: repository.logPath })
   const rows = await log.list({})
   await log.close()
-  const approvals = [approvalOf(rows.find(({ toolName }) => toolName === 'edit'))]
-  return { repository, sandbox, rows, approvals, conversation: '', connections: 0 }
+  const approvals = [
+    approvalOf(rows.find(({ toolName, attempt }) => toolName === 'edit' && attempt === 2)),
+  ]
+  return { repository, sandbox, rows, approvals, conversation: 'Find the bug.', connections: 0 }
 }
 
 /** Asked and granted just before the call that it is for. */
@@ -112,6 +115,11 @@ describe('checkDemo', () => {
     expect(broken(checks).join()).toContain('The link out of the root was refused')
   })
 
+  test('sees that nobody kept the conversation', async () => {
+    const checks = await checkDemo({ ...(await unrepaired()), conversation: '' })
+    expect(broken(checks).join()).toContain('The link out of the root was refused')
+  })
+
   test('sees that what the link leads to reached the log', async () => {
     const evidence = await unrepaired()
     await writeSampleLog(evidence.repository.logPath, [
@@ -131,6 +139,6 @@ describe('checkDemo', () => {
   test('sees a call without an outcome', async () => {
     const evidence = await unrepaired()
     const rows = evidence.rows.map((row) => ({ ...row, finishedAtMs: null }))
-    expect(broken(await checkDemo({ ...evidence, rows })).join()).toContain('each with its outcome')
+    expect(broken(await checkDemo({ ...evidence, rows })).join()).toContain('with its outcome')
   })
 })

@@ -1,18 +1,22 @@
-import { streamText, tool } from 'ai'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { generateText, tool } from 'ai'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createScriptedModel } from '../../src/demo/scripted-model.ts'
 import type { Script } from '../../src/demo/scripted-model.ts'
+import { temporaryFolder } from '../fixtures/temporary-folder.ts'
 
 function* askTwice(task: string): Script {
   const first = yield { text: `Task: ${task}`, toolName: 'double', input: { number: 4 } }
   const second = yield { text: '', toolName: 'double', input: { number: -1 } }
-  return `${first.text}, ${second.failed ? 'failed' : 'fine'}: ${second.text}`
+  return { first: first.text, second: `${second.failed ? 'failed' : 'fine'}: ${second.text}` }
 }
 
 describe('createScriptedModel', () => {
   test('resumes the script with what the tools really answered', async () => {
-    const { model, conversation } = createScriptedModel(askTwice)
+    const transcript = join(temporaryFolder(), 'transcript')
+    const model = createScriptedModel(askTwice, transcript)
     const double = tool({
       inputSchema: z.object({ number: z.number() }),
       async execute({ number }) {
@@ -20,19 +24,18 @@ describe('createScriptedModel', () => {
         return String(number * 2)
       },
     })
-    const result = streamText({
-      model,
-      tools: { double },
-      prompt: 'Count.',
-      stopWhen: ({ steps }) => steps.length > 5,
-    })
-    const texts: string[] = []
-    for await (const part of result.fullStream)
-      if (part.type === 'text-delta') texts.push(part.text)
-    expect(texts.filter((text) => text !== '')).toEqual([
-      'Task: Count.',
-      '8, failed: Error: It is negative.',
-    ])
-    expect(conversation()).toContain('It is negative.')
+    const ask = () =>
+      generateText({
+        model,
+        tools: { double },
+        prompt: 'Count.',
+        stopWhen: ({ steps }) => steps.length > 5,
+      })
+    // A conversation that begins anew begins the script anew.
+    for (const { text, steps } of [await ask(), await ask()]) {
+      expect(steps[0]?.text).toBe('Task: Count.')
+      expect(JSON.parse(text)).toEqual({ first: '8', second: 'failed: Error: It is negative.' })
+    }
+    expect(readFileSync(transcript, 'utf8').match(/It is negative\./g)).toHaveLength(2)
   })
 })
