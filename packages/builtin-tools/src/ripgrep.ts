@@ -35,6 +35,7 @@ export async function searchWithRipgrep(
     else if (!matches.push(permitted?.push(bytes) ?? bytes)) full.abort()
   }
   const result = await sandbox.run(program, ripgrepArguments(input, path, settings), {
+    access: 'read',
     timeoutMs,
     maxOutputBytes: maxMessageBytes,
     signal: AbortSignal.any([ctx.abortSignal, full.signal]),

@@ -1,5 +1,6 @@
 import type { SandboxFiles } from './files/sandbox-files.ts'
 import type {
+  CommandAccess,
   EnforcedProperties,
   IsolationBackendName,
   IsolationReport,
@@ -20,7 +21,7 @@ export interface FilePolicy {
   /** Globs, matched on the path from the root, that nothing may read or change. @default [] */
   readonly deny?: readonly string[] | undefined
   /** Names that a command may not change because something unconfined trusts them later. @default 'default' */
-  readonly protect?: 'default' | readonly string[] | undefined
+  readonly protect?: 'default' | 'none' | readonly string[] | undefined
   /** Writes to a file with more hard links than this are refused. @default 1 */
   readonly maxLinks?: number | undefined
   /** When a write by the file methods counts as done: on the disk, or with the operating system. @default 'fsync' */
@@ -32,7 +33,7 @@ export interface SandboxOptions {
   /** The directory to confine to. Resolved to its real path once. */
   readonly rootDir: string
   readonly files?: FilePolicy | undefined
-  /** What commands may reach. @default 'none' */
+  /** What commands may reach. A list of hosts is refused until it can be enforced. @default 'none' */
   readonly network?: 'none' | 'host' | { readonly allow: readonly string[] } | undefined
   /** The static check of the command line while the network is off. @default 'documented' */
   readonly commands?: 'documented' | 'strict' | 'off' | CommandCheck | undefined
@@ -55,6 +56,12 @@ export interface RunOptions extends CommandLimits {
   readonly cwd?: string | undefined
   /** More variables for this command; they win over the sandbox's. */
   readonly env?: Readonly<Record<string, string>> | undefined
+  /**
+   * `'read'` for a program that changes nothing, such as a search: under bubblewrap it gets the root read-only, the
+   * system's programs and `files.read`, and nothing else (no tools of PATH but itself, settings, devices, `/proc`, home or
+   * temporary directory). It is confined more closely, and starts sooner. @default 'write'
+   */
+  readonly access?: CommandAccess | undefined
   /** What the command reads from standard input. @default nothing */
   readonly stdin?: CommandInput | undefined
   /** Kills the whole tree when it aborts; a signal that has aborted already starts nothing. */

@@ -28,6 +28,25 @@ export function anonymousFile(contents: Uint8Array): number {
   }
 }
 
+const kept = new WeakMap<Uint8Array, number>()
+
+/**
+ * Like {@link anonymousFile}, for contents that many children read: written once, and opened again for each, since a
+ * position is shared by all who hold the same opening.
+ */
+export function sharedAnonymousFile(contents: Uint8Array): number {
+  let descriptor = kept.get(contents)
+  if (descriptor === undefined) {
+    descriptor = anonymousFile(contents)
+    kept.set(contents, descriptor)
+  }
+  try {
+    return openSync(`/proc/self/fd/${descriptor}`, 'r')
+  } catch {
+    return anonymousFile(contents)
+  }
+}
+
 // O_TMPFILE is __O_TMPFILE | O_DIRECTORY; only the second differs between architectures. Node has no name for the first.
 const temporaryFile = 0o20_000_000 | (constants.O_DIRECTORY ?? 0)
 

@@ -38,9 +38,17 @@ export interface ProbeVerdict {
   readonly notEnforced: readonly NotEnforced[]
 }
 
+/** Whether a command may change the root, or only read it. */
+export type CommandAccess = 'write' | 'read'
+
 /** The part of a sandbox's policy that an operating system can enforce. */
 export interface IsolationPolicy {
   readonly network: 'none' | 'host'
+  /**
+   * `'read'`: the command gets the root read-only, the system's programs and `read`, and nothing else: no settings, tools,
+   * devices, `/proc`, home or temporary directory. @default 'write'
+   */
+  readonly access?: CommandAccess
   /** Absolute paths outside the root that a command may read. Names that do not exist are skipped. */
   readonly read: readonly string[]
   /** Root-relative existing names that a command may not change: mounted read-only, their ancestors pinned. */

@@ -8,7 +8,7 @@ import type {
   WrappedCommand,
   WrapRequest,
 } from './backend.ts'
-import { type BubblewrapFacts, bubblewrapArguments } from './bubblewrap-arguments.ts'
+import { type BubblewrapFacts, bubblewrapArguments, visiblePlaces } from './bubblewrap-arguments.ts'
 import { bubblewrapFailure, startFailure } from './bubblewrap-failure.ts'
 import { runCanary } from './canary.ts'
 import { closeDescriptors } from './close-descriptors.ts'
@@ -45,7 +45,7 @@ export function createBubblewrap(): IsolationBackend {
       path,
       home: homedir(),
       rootDir,
-      visible: [...system('none').visible, rootDir],
+      visible: [...system('none').programs.visible, ...system('none').settings.visible, rootDir],
       ...(command === undefined ? {} : { command }),
     })
   })
@@ -59,25 +59,23 @@ export function createBubblewrap(): IsolationBackend {
     const search = `${process.env['PATH'] ?? ''}\0${request.rootDir}`
     const seen = system(request.policy.network)
     const command = request.command ?? request.argv[0]
-    const unseen = (directories: readonly string[]): string | null =>
-      unseenTarget({
-        command,
-        cwd: request.cwd,
-        path: request.env['PATH'] ?? '/bin:/usr/bin',
-        places: [
-          ...seen.visible,
-          '/proc',
-          '/dev',
-          ...directories,
-          ...request.policy.read,
-          request.rootDir,
-        ],
-      })
-    let directories = toolchains(search)
-    if (unseen(directories) !== null) {
-      directories = toolchains(`${search}\0${command}`)
-      if (unseen(directories) !== null) throw outsideMounts(command)
+    const places = [...visiblePlaces(request, seen), ...request.policy.read, request.rootDir]
+    const path = request.env['PATH'] ?? '/bin:/usr/bin'
+    // The narrowest view in which the program itself can be seen.
+    const views = [
+      ...(request.policy.access === 'read' ? [() => []] : []),
+      () => toolchains(search),
+      () => toolchains(`${search}\0${command}`),
+    ]
+    let directories: readonly string[] | undefined
+    for (const view of views) {
+      const tools = view()
+      const sought = { command, cwd: request.cwd, path, places: [...places, ...tools] }
+      if (unseenTarget(sought) !== null) continue
+      directories = tools
+      break
     }
+    if (directories === undefined) throw outsideMounts(command)
     const facts: BubblewrapFacts = {
       system: seen,
       toolchains: directories,

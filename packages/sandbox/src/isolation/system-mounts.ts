@@ -10,11 +10,19 @@ import {
 
 /** What every confined command sees of the system besides its root. */
 export interface SystemMounts {
-  /** Arguments of `bwrap` that put the system's programs and libraries in place. */
-  readonly arguments: readonly string[]
+  /** Programs and libraries. */
+  readonly programs: MountGroup
+  /** Public settings, which most programs other than the simplest need. */
+  readonly settings: MountGroup
   /** Files of `/etc` to copy in: a copy costs a fifth of a mount. */
   readonly copies: readonly string[]
-  /** Directories that are visible already: nothing beneath them needs a mount of its own. */
+}
+
+/** Places that are put into a command's view together. */
+export interface MountGroup {
+  /** For `bwrap`. */
+  readonly arguments: readonly string[]
+  /** Directories that are visible then: nothing beneath them needs a mount of its own. */
   readonly visible: readonly string[]
 }
 
@@ -23,30 +31,41 @@ export interface SystemMounts {
  * nothing that holds a secret or a socket: not `/run`, `/var`, `/sys`, `/home`, nor the rest of `/etc`.
  */
 export function systemMounts(network: 'none' | 'host'): SystemMounts {
-  const args: string[] = ['--perms', '0755', '--dir', '/etc', '--ro-bind', '/usr', '/usr']
-  const visible: string[] = ['/usr']
+  const programs = { arguments: ['--ro-bind', '/usr', '/usr'], visible: ['/usr'] }
   for (const name of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
     const kind = kindOf(name)
-    if (kind === 'link') args.push('--symlink', readlinkSync(name), name)
-    else if (kind === 'directory') args.push('--ro-bind', name, name)
+    if (kind === 'link') programs.arguments.push('--symlink', readlinkSync(name), name)
+    else if (kind === 'directory') programs.arguments.push('--ro-bind', name, name)
     else continue
-    visible.push(name)
+    programs.visible.push(name)
   }
-  const settings = [...settingsDirectories, ...(network === 'host' ? certificateDirectories : [])]
-  for (const name of [...programStores, ...settings, ...javaSettings()]) {
-    if (kindOf(name) !== 'directory') continue
-    args.push('--ro-bind', name, name)
-    visible.push(name)
-  }
+  addDirectories(programs, programStores)
+  const settings = { arguments: ['--perms', '0755', '--dir', '/etc'], visible: [] }
+  addDirectories(settings, [
+    ...settingsDirectories,
+    ...(network === 'host' ? certificateDirectories : []),
+    ...javaSettings(),
+  ])
   const copies: string[] = []
   for (const name of [...settingsFiles, ...(network === 'host' ? resolverFiles : [])]) {
     const target = resolvedFile(name)
     if (target === null) continue
     // A link into /usr (time zone, os-release) can stay one.
-    if (target !== name && target.startsWith('/usr/')) args.push('--symlink', target, name)
+    if (target !== name && target.startsWith('/usr/'))
+      settings.arguments.push('--symlink', target, name)
     else copies.push(name)
   }
-  return { arguments: args, copies, visible }
+  return { programs, settings, copies }
+}
+
+function addDirectories(
+  group: { readonly arguments: string[]; readonly visible: string[] },
+  names: readonly string[],
+): void {
+  for (const name of names.filter((directory) => kindOf(directory) === 'directory')) {
+    group.arguments.push('--ro-bind', name, name)
+    group.visible.push(name)
+  }
 }
 
 // Systems that keep their programs elsewhere: content-addressed and world-readable by design.

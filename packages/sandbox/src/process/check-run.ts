@@ -14,7 +14,7 @@ export function checkRun(command: string, args: readonly string[], options: RunO
       textProblem(argument) ?? (index === 0 && argument.trim() === '' ? 'is empty' : undefined)
     if (problem !== undefined) throw invalid(name, problem, argvAdvice)
   }
-  const { signal, stdin, onOutput } = options
+  const { signal, stdin, onOutput, access } = options
   if (signal !== undefined && !isSignal(signal)) {
     throw invalid('signal', `is ${kindOf(signal)}, not an AbortSignal`, 'Pass an AbortSignal.')
   }
@@ -24,6 +24,9 @@ export function checkRun(command: string, args: readonly string[], options: RunO
       `is ${kindOf(stdin)}`,
       'Pass a string, a Uint8Array or an async iterable of Uint8Array.',
     )
+  }
+  if (access !== undefined && access !== 'read' && access !== 'write') {
+    throw invalid('access', `is ${JSON.stringify(access)}`, "Pass 'read' or 'write'.")
   }
   if (onOutput !== undefined && typeof onOutput !== 'function') {
     throw invalid('onOutput', `is ${kindOf(onOutput)}, not a function`, 'Pass a function.')

@@ -104,7 +104,9 @@ export async function confinedRun(
     if (lookup !== 'found') return notStarted('spawn-error', missingCommand(command, args, lookup))
     settings.warn()
 
-    const watch = watchNames(settings.rootDir, settings.protect)
+    // What cannot be written need not be compared.
+    const isReadOnly = options.access === 'read' && settings.backend.name === 'bubblewrap'
+    const watch = watchNames(settings.rootDir, isReadOnly ? [] : settings.protect)
     const started = await start({
       settings,
       argv,
@@ -196,6 +198,7 @@ async function start({
         rootDir: settings.rootDir,
         policy: {
           network: settings.network,
+          access: options.access ?? 'write',
           read: settings.read,
           protect,
           deny: findDenied(settings.rootDir, settings.deny),

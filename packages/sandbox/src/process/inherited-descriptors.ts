@@ -1,4 +1,4 @@
-import { openSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
 
 /**
  * The tail of a `stdio` array, from descriptor 3 on: the wanted descriptors first, then `/dev/null` in the place of
@@ -14,7 +14,7 @@ import { openSync, readdirSync, readFileSync } from 'node:fs'
  */
 export function descriptorSlots(wanted: readonly number[]): (number | 'ignore')[] {
   const slots: (number | 'ignore')[] = [...wanted]
-  for (const descriptor of inheritable()) {
+  for (const descriptor of inheritable(new Set(wanted))) {
     const index = descriptor - 3
     if (index < wanted.length) continue
     while (slots.length < index) slots.push('ignore')
@@ -29,7 +29,8 @@ const closeOnExec = 0o2_000_000
 // Reading the flags of every descriptor for every spawn costs as much as a sixth of the spawn.
 let known: ReadonlyMap<number, boolean> = new Map()
 
-function inheritable(): number[] {
+/** All but `own`, which were opened here a moment ago, with the flag. */
+function inheritable(own: ReadonlySet<number>): number[] {
   let names: string[]
   try {
     names = readdirSync('/proc/self/fd')
@@ -40,7 +41,7 @@ function inheritable(): number[] {
   const seen = new Map<number, boolean>()
   for (const name of names) {
     const descriptor = Number(name)
-    if (descriptor < 3) continue
+    if (descriptor < 3 || own.has(descriptor)) continue
     const passedOn = known.get(descriptor) ?? survivesExec(descriptor)
     if (passedOn !== undefined) seen.set(descriptor, passedOn)
   }
@@ -49,13 +50,14 @@ function inheritable(): number[] {
 }
 
 function survivesExec(descriptor: number): boolean | undefined {
+  const path = `/proc/self/fdinfo/${descriptor}`
+  // The descriptor of the directory listing itself, closed since.
+  if (!existsSync(path)) return undefined
   try {
-    const flags = /^flags:\s*([0-7]+)/m.exec(
-      readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1'),
-    )?.[1]
+    const flags = /^flags:\s*([0-7]+)/m.exec(readFileSync(path, 'latin1'))?.[1]
     return flags !== undefined && (Number.parseInt(flags, 8) & closeOnExec) === 0
   } catch {
-    // The descriptor of the directory listing itself, closed since.
+    // Closed since.
     return undefined
   }
 }

@@ -1,7 +1,7 @@
-import { closeSync, fstatSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, fstatSync, readFileSync, readlinkSync, writeSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { anonymousFile } from '../../src/isolation/anonymous-file.ts'
+import { anonymousFile, sharedAnonymousFile } from '../../src/isolation/anonymous-file.ts'
 
 describe('anonymousFile', () => {
   test.each([0, 1, 200_000])('hands a child all of %d bytes from the start', (size) => {
@@ -27,6 +27,21 @@ describe('anonymousFile', () => {
       expect(readFileSync(descriptor, 'utf8')).toBe('secret')
     } finally {
       closeSync(descriptor)
+    }
+  })
+})
+
+describe('sharedAnonymousFile', () => {
+  test('hands each of several holders all bytes from the start, and none may change them', () => {
+    const contents = Buffer.alloc(100_000, 'abc')
+    const descriptors = [1, 2, 3].map(() => sharedAnonymousFile(contents))
+    try {
+      for (const descriptor of descriptors) {
+        expect(readFileSync(descriptor).equals(contents)).toBe(true)
+        expect(() => writeSync(descriptor, 'x')).toThrow('EBADF')
+      }
+    } finally {
+      for (const descriptor of descriptors) closeSync(descriptor)
     }
   })
 })

@@ -17,9 +17,9 @@ afterEach(() => rmSync(rootDir, { recursive: true, force: true }))
 
 const facts: BubblewrapFacts = {
   system: {
-    arguments: ['--ro-bind', '/usr', '/usr'],
+    programs: { arguments: ['--ro-bind', '/usr', '/usr'], visible: ['/usr'] },
+    settings: { arguments: ['--dir', '/etc'], visible: [] },
     copies: [],
-    visible: ['/usr'],
   },
   toolchains: [],
   systemCallFilter: new Uint8Array(8),
