@@ -39,6 +39,7 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
 const notImportedAlone = new Set([
   '@smithers/log-conformance/child-process',
   '@smithers/log-conformance/vitest',
+  '@smithers/tool-adapters/langchain',
   '@smithers/workflow/sqlite-store',
 ])
 

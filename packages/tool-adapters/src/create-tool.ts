@@ -1,7 +1,10 @@
 import {
   type DefinedTool,
+  type DefineStreamingToolOptions,
   defineTool,
   type DefineToolOptions,
+  SmithersError,
+  type StreamingTool,
   type ToolContext,
 } from '@smithers/tool-core'
 import type { output as SchemaOutput, ZodType } from 'zod'
@@ -13,6 +16,15 @@ export type CreateToolOptions<Schema extends ZodType, Output, Name extends strin
 > & {
   /** Gets the parsed arguments, and the context that `execute` gets. */
   readonly func: (args: SchemaOutput<Schema>, ctx: ToolContext) => PromiseLike<Output> | Output
+}
+
+/** Options of {@link createTool} for a tool that streams: each yielded value is preliminary, the last is the output. */
+export type CreateStreamingToolOptions<
+  Schema extends ZodType,
+  Output,
+  Name extends string = string,
+> = Omit<DefineStreamingToolOptions<Schema, Output, Name>, 'execute'> & {
+  readonly func: (args: SchemaOutput<Schema>, ctx: ToolContext) => AsyncGenerator<Output>
 }
 
 /**
@@ -29,13 +41,19 @@ export type CreateToolOptions<Schema extends ZodType, Output, Name extends strin
  * })
  */
 export function createTool<Schema extends ZodType, Output, const Name extends string>(
+  options: CreateStreamingToolOptions<Schema, Output, Name>,
+): StreamingTool<SchemaOutput<Schema>, Output, Name>
+export function createTool<Schema extends ZodType, Output, const Name extends string>(
   options: CreateToolOptions<Schema, Output, Name>,
-): DefinedTool<SchemaOutput<Schema>, Output, Name> {
+): DefinedTool<SchemaOutput<Schema>, Output, Name>
+export function createTool(options: CreateToolOptions<ZodType, unknown>): unknown {
   const { func, ...others } = options
-  const settings = { ...others, execute: func } as unknown as DefineToolOptions<
-    Schema,
-    Output,
-    Name
-  >
-  return defineTool(settings)
+  if (typeof func !== 'function' || 'execute' in others) {
+    throw new SmithersError(
+      'INVALID_TOOL',
+      `Tool "${options.name}": createTool takes the function that runs it as func. For execute there is defineTool.`,
+      { details: { toolName: options.name } },
+    )
+  }
+  return defineTool({ ...others, execute: func } as DefineToolOptions<ZodType, unknown>)
 }

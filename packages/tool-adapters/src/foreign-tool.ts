@@ -7,6 +7,10 @@ import {
   type ToolContext,
 } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
+import { ownArguments } from './own-arguments.ts'
+import { settleAfterAbort } from './settle-after-abort.ts'
+import { errorOf } from './thrown-value.ts'
+import { wholeOutput } from './whole-output.ts'
 
 /** What a foreign object's function gets as its second parameter. */
 export interface ForeignCall {
@@ -48,12 +52,19 @@ export type AdaptOptions = Partial<
  * Nothing is known of what it does, so it counts as a side effect that must not be repeated by accident, unless
  * `sideEffect` and `idempotent` say otherwise or it declares `cache`, which only fits a tool without effects.
  *
+ * It gets arguments of its own, so that changing them changes nothing elsewhere. One that does not stop within a second
+ * of being aborted is left to itself: its call fails with `TOOL_ABORTED`. What it throws that is no error becomes one,
+ * `TOOL_FAILED`.
+ *
  * @throws SmithersError `INVALID_TOOL` when it has no function, no name or no Zod 4 schema.
  */
 export function adaptTool(
   foreign: ForeignTool,
   options: AdaptOptions = {},
 ): DefinedTool<unknown, unknown> {
+  if (typeof foreign !== 'object' || foreign === null) {
+    throw invalid('A foreign tool', `must be an object, got ${typeof foreign}.`)
+  }
   const name = options.name ?? foreign.name
   if (typeof name !== 'string' || name === '') {
     throw invalid('A foreign tool', 'has no name. Give one: adaptTool(tool, { name }).')
@@ -67,7 +78,8 @@ export function adaptTool(
     )
   }
   const gates = gatesOf(foreign)
-  const { sideEffect = gates.cache === undefined } = options
+  const { cache = gates.cache } = options
+  const { sideEffect = cache === undefined || cache === false } = options
   return defineTool({
     ...(foreign.description === undefined ? {} : { description: foreign.description }),
     ...gates,
@@ -77,7 +89,15 @@ export function adaptTool(
     name,
     schema: schema as ZodType,
     sideEffect,
-    execute: (args: unknown, ctx: ToolContext) => run(args, callOf(ctx)),
+    execute: async (args: unknown, ctx: ToolContext) => {
+      const call = callOf(ctx)
+      try {
+        const work = wholeOutput(run(ownArguments(args), call))
+        return await settleAfterAbort(work, { signal: call.signal, toolName: name })
+      } catch (error) {
+        throw errorOf(error, name)
+      }
+    },
   })
 }
 

@@ -1,4 +1,8 @@
-export { createTool, type CreateToolOptions } from './create-tool.ts'
+export {
+  createTool,
+  type CreateStreamingToolOptions,
+  type CreateToolOptions,
+} from './create-tool.ts'
 export {
   type AdaptOptions,
   adaptTool,
@@ -6,6 +10,5 @@ export {
   type ForeignFunction,
   type ForeignTool,
 } from './foreign-tool.ts'
-export { fromLangChain, type LangChainTool, toLangChain } from './langchain.ts'
 export { mcpTools, type McpToolsOptions } from './mcp-tools.ts'
 export type { McpAnnotations, McpClient, McpToolDefinition } from './mcp-client.ts'

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { DynamicStructuredTool } from '@langchain/core/tools'
+import { DynamicStructuredTool } from '@langchain/core/tools'
+import { toJsonSchema } from '@langchain/core/utils/json_schema'
 import {
   type AnyDefinedTool,
   type DefinedTool,
@@ -7,7 +8,9 @@ import {
   SmithersError,
 } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
-import { type AdaptOptions, adaptTool } from './foreign-tool.ts'
+import { type AdaptOptions, adaptTool, type ForeignCall, type ForeignTool } from './foreign-tool.ts'
+import { zodOf } from './json-schema.ts'
+import { wholeOutput } from './whole-output.ts'
 
 /** What is used of a tool of LangChain. */
 export interface LangChainTool {
@@ -19,25 +22,28 @@ export interface LangChainTool {
 }
 
 /**
- * Puts a LangChain tool under the same gates, context and log as any other. See {@link adaptTool} about its flags.
+ * Puts a LangChain tool under the same gates, context and log as any other. See {@link adaptTool} about its flags. The
+ * tool finds `toolCallId` and `idempotencyKey` in `config.configurable`.
  *
  * @throws SmithersError `INVALID_TOOL`
  */
-export async function fromLangChain(
+export function fromLangChain(
   tool: LangChainTool,
   options: AdaptOptions = {},
-): Promise<DefinedTool<unknown, unknown>> {
-  const schema = options.schema ?? (await schemaOf(tool.schema))
-  return adaptTool(tool, { ...options, schema })
+): DefinedTool<unknown, unknown> {
+  const { name, description } = tool
+  const schema = options.schema ?? schemaOf(tool)
+  const invoke = async (args: never, call: never): Promise<unknown> =>
+    contentOf(await tool.invoke(plainArguments(name, args), configOf(call)))
+  return adaptTool({ ...(tool as ForeignTool), name, description, schema, invoke }, options)
 }
 
 /**
  * Makes a LangChain tool of a defined one. Its calls belong to the surrounding run; a run's own tools stay bound to it.
- * Needs `@langchain/core`.
  *
  * @throws SmithersError `INVALID_TOOL` for anything but a tool made with `defineTool`.
  */
-export async function toLangChain(tool: AnyDefinedTool): Promise<DynamicStructuredTool> {
+export function toLangChain(tool: AnyDefinedTool): DynamicStructuredTool {
   const metadata = getDefinedToolMetadata(tool)
   if (metadata === null) {
     throw new SmithersError(
@@ -45,21 +51,22 @@ export async function toLangChain(tool: AnyDefinedTool): Promise<DynamicStructur
       'toLangChain takes a tool made with defineTool or createTool.',
     )
   }
+  const description: unknown = tool.description
   const execute = tool.execute as (args: unknown, options: unknown) => unknown
-  const { DynamicStructuredTool: Tool } = await import('@langchain/core/tools')
-  return new Tool({
+  return new DynamicStructuredTool({
     // LangChain hands names to providers, and those take no dots.
     name: metadata.name.replaceAll(/[^\w-]/g, '_'),
-    description: tool.description,
+    // The AI SDK also takes a function of what only it knows.
+    description: typeof description === 'string' ? description : metadata.name,
     schema: tool.inputSchema as never,
-    func: async (args: unknown, _runManager: unknown, config?: CallConfig) => {
-      const output = execute(args, {
-        toolCallId: config?.toolCall?.id ?? `langchain_${randomUUID()}`,
-        messages: [],
-        ...(config?.signal === undefined ? {} : { abortSignal: config.signal }),
-      })
-      return isStream(output) ? lastOf(output) : output
-    },
+    func: (args: unknown, _runManager: unknown, config?: CallConfig) =>
+      wholeOutput(
+        execute(args, {
+          toolCallId: config?.toolCall?.id ?? `langchain_${randomUUID()}`,
+          messages: [],
+          ...(config?.signal === undefined ? {} : { abortSignal: config.signal }),
+        }),
+      ),
   })
 }
 
@@ -68,22 +75,29 @@ interface CallConfig {
   readonly toolCall?: { readonly id?: string }
 }
 
-async function schemaOf(schema: unknown): Promise<ZodType> {
+function schemaOf({ name, schema }: LangChainTool): ZodType {
   if (typeof schema === 'object' && schema !== null && '_zod' in schema) return schema as ZodType
-  const [{ toJsonSchema }, { fromJSONSchema }] = await Promise.all([
-    import('@langchain/core/utils/json_schema'),
-    import('zod'),
-  ])
-  const json = toJsonSchema(schema as never) as Parameters<typeof fromJSONSchema>[0]
-  return fromJSONSchema(json)
+  return zodOf(toJsonSchema(schema as never), name)
 }
 
-function isStream(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+/** LangChain would open arguments that look like a tool call and run what is in them, which nobody has validated. */
+function plainArguments(toolName: string, args: unknown): never {
+  const { type } = (args ?? {}) as { readonly type?: unknown }
+  if (type !== 'tool_call') return args as never
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `Tool "${toolName}" was not run: LangChain takes arguments with the type "tool_call" for a tool call. Give the arguments alone.`,
+    { details: { toolName }, effect: 'none' },
+  )
 }
 
-async function lastOf(values: AsyncIterable<unknown>): Promise<unknown> {
-  let last: unknown
-  for await (const value of values) last = value
-  return last
+function configOf({ signal, toolCallId, idempotencyKey }: ForeignCall): never {
+  return { signal, configurable: { toolCallId, idempotencyKey } } as never
+}
+
+/** A tool may answer with a message for the model, whose content is the output. */
+function contentOf(output: unknown): unknown {
+  return typeof output === 'object' && output !== null && 'tool_call_id' in output
+    ? (output as { readonly content?: unknown }).content
+    : output
 }

@@ -1,6 +1,7 @@
+import { ToolMessage } from '@langchain/core/messages'
 import { DynamicTool, tool as langChainTool } from '@langchain/core/tools'
 import { createMemoryLog } from '@smithers/log-memory'
-import { fromLangChain, toLangChain } from '@smithers/tool-adapters'
+import { fromLangChain, toLangChain } from '@smithers/tool-adapters/langchain'
 import { createToolRun, defineTool } from '@smithers/tool-core'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -23,7 +24,7 @@ describe('fromLangChain', () => {
         schema: z.object({ a: z.number(), b: z.number() }),
       },
     )
-    const tool = await fromLangChain(multiply, { sideEffect: false })
+    const tool = fromLangChain(multiply, { sideEffect: false })
     expect(tool.description).toBe('Multiplies')
     const { bound } = createToolRun({ runId: 'r', log }).tools({ bound: tool })
     const controller = new AbortController()
@@ -57,15 +58,60 @@ describe('fromLangChain', () => {
       description: 'Shouts',
       func: async (input) => input.toUpperCase(),
     })
-    const tools = await Promise.all([old, json].map((each) => fromLangChain(each as never)))
+    const tools = [old, json].map((each) => fromLangChain(each as never))
     for (const tool of tools) {
       expect(await tool.execute({ city: 'Rome' }, options)).toMatch(/in Rome$/)
       await expect(tool.execute({ city: 1 }, options)).rejects.toMatchObject({
         code: 'INVALID_INPUT',
       })
     }
-    const shout = await fromLangChain(text)
+    const shout = fromLangChain(text)
     expect(await shout.execute({ input: 'hello' }, options)).toBe('HELLO')
+  })
+
+  it("tells the tool the id and the key of its call, where LangChain keeps what is the caller's", async () => {
+    let seen: unknown
+    const spy = langChainTool((_args: object, config) => void (seen = config.configurable), {
+      name: 'spy',
+      description: 'Looks',
+      schema: z.object({}),
+    })
+    await fromLangChain(spy).execute({}, options)
+    expect(seen).toMatchObject({ toolCallId: 'call_1', idempotencyKey: expect.any(String) })
+  })
+
+  it('refuses arguments that LangChain would open as a call, so that what was validated is what runs', async () => {
+    const seen: unknown[] = []
+    const spy = langChainTool(((args: unknown) => void seen.push(args)) as never, {
+      name: 'spy',
+      description: 'Looks',
+      schema: { type: 'object', properties: { type: { type: 'string' } } },
+    })
+    const given = { type: 'tool_call', id: 'x', name: 'spy', args: { command: 'hidden' } }
+    await expect(fromLangChain(spy).execute(given, options)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+    expect(seen).toEqual([])
+  })
+
+  it('returns the content of a message that the tool made, as the output', async () => {
+    const reply = langChainTool(
+      () => new ToolMessage({ content: 'all is well', tool_call_id: 'call_1' }),
+      { name: 'reply', description: 'Replies', schema: z.object({}) },
+    )
+    expect(await fromLangChain(reply).execute({}, options)).toBe('all is well')
+  })
+
+  it('passes the gates that the tool carries', async () => {
+    const log = createMemoryLog()
+    const careful = Object.assign(
+      langChainTool(() => 'done', { name: 'careful', description: 'Cares', schema: z.object({}) }),
+      { needsApproval: true },
+    )
+    const { tool } = createToolRun({ runId: 'r', log }).tools({ tool: fromLangChain(careful) })
+    await expect(tool.execute({}, options)).rejects.toMatchObject({
+      code: 'TOOL_APPROVAL_REQUIRED',
+    })
   })
 
   it('fails as the tool fails', async () => {
@@ -75,7 +121,7 @@ describe('fromLangChain', () => {
       },
       { name: 'broken', description: 'Breaks', schema: z.object({}) },
     )
-    await expect((await fromLangChain(broken)).execute({}, options)).rejects.toThrow('no service')
+    await expect(fromLangChain(broken).execute({}, options)).rejects.toThrow('no service')
   })
 })
 
@@ -88,7 +134,7 @@ describe('toLangChain', () => {
       schema: z.object({ a: z.number(), b: z.number() }),
       execute: ({ a, b }) => ({ sum: a + b }),
     })
-    const tool = await toLangChain(add)
+    const tool = toLangChain(add)
     expect([tool.name, tool.description]).toEqual(['math_add', 'Adds'])
     const run = createToolRun({ runId: 'r', log })
     const message = await run.with(() =>
@@ -101,7 +147,52 @@ describe('toLangChain', () => {
     await expect(tool.invoke({ a: 1 } as never)).rejects.toThrow(/schema/)
   })
 
-  it('refuses what is no defined tool', async () => {
-    await expect(toLangChain({} as never)).rejects.toMatchObject({ code: 'INVALID_TOOL' })
+  it('gives LangChain a text where the AI SDK takes a function, and the last value of a stream', async () => {
+    const count = defineTool({
+      name: 'count',
+      description: () => 'Counts',
+      schema: z.object({}),
+      async *execute() {
+        yield 1
+        yield 2
+      },
+    })
+    const tool = toLangChain(count)
+    expect(tool.description).toBe('count')
+    expect(await tool.invoke({})).toBe(2)
+  })
+
+  it('hands the signal of LangChain on to the tool', async () => {
+    const started = Promise.withResolvers<void>()
+    const wait = defineTool({
+      name: 'wait',
+      schema: z.object({}),
+      execute: (_args, { abortSignal }) =>
+        new Promise((_resolve, reject) => {
+          abortSignal.addEventListener('abort', () => reject(abortSignal.reason as Error))
+          started.resolve()
+        }),
+    })
+    const controller = new AbortController()
+    const call = toLangChain(wait).invoke({}, { signal: controller.signal })
+    await started.promise
+    controller.abort(new Error('enough'))
+    await expect(call).rejects.toThrow(/enough|Abort/)
+  })
+
+  it('makes tools that fromLangChain takes back', async () => {
+    const add = defineTool({
+      name: 'add',
+      schema: z.object({ a: z.number(), b: z.number() }),
+      execute: ({ a, b }) => ({ sum: a + b }),
+    })
+    const back = fromLangChain(toLangChain(add))
+    expect(await back.execute({ a: 1, b: 2 }, options)).toEqual({ sum: 3 })
+  })
+
+  it('refuses what is no defined tool', () => {
+    expect(() => toLangChain({} as never)).toThrow(
+      expect.objectContaining({ code: 'INVALID_TOOL' }),
+    )
   })
 })
