@@ -1,21 +1,22 @@
 import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
-import type { ZodType } from 'zod'
 import type { AdaptOptions } from './foreign-tool.ts'
+import { zodOf } from './json-schema.ts'
+import { runMcpCall } from './mcp-call.ts'
 import {
-  callMcpTool,
   listMcpTools,
   type McpAnnotations,
   type McpClient,
   type McpToolDefinition,
-  type McpToolResult,
 } from './mcp-client.ts'
+import { toModelOutput } from './mcp-output.ts'
 
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {
-  /** What `defineTool` is told of one tool, over what the server's hints say. */
-  readonly configure?: (
-    tool: McpToolDefinition,
-  ) => Omit<AdaptOptions, 'name' | 'schema'> | undefined
+  /**
+   * What `defineTool` is told of one tool, over what the server says of it: gates, other flags, another `name`, a
+   * `schema` that checks more. `null` leaves the tool out.
+   */
+  readonly configure?: (tool: McpToolDefinition) => AdaptOptions | null | undefined
   /** Put before every name, to keep servers apart. @default '' */
   readonly prefix?: string
   /** Believe the server's hints. Without them every tool counts as a side effect. @default true */
@@ -23,32 +24,62 @@ export interface McpToolsOptions {
 }
 
 /**
- * Makes defined tools of all tools of an MCP server, by name: the same gates, context and log as any other. Reads the
- * list once; an error that the server reports is an error of the call.
+ * Makes defined tools of all tools of an MCP server, by names that providers accept (`.` and all else becomes `_`): the
+ * same gates, context and log as any other. Reads the list once; call it again when the server says that the list has
+ * changed. A call takes at most `timeoutMs` of the tool, else of the run; ended early, it is cancelled at the server by
+ * clients that can. Whatever fails is `TOOL_FAILED`, an error that the server reports too.
  *
  * `readOnlyHint` makes a tool one without side effect, `idempotentHint` one that may be repeated. A tool without hints,
  * and one that claims to be read-only and destructive at once, is a side effect that must not be repeated by accident.
+ *
+ * @throws SmithersError `TOOL_FAILED` when the server does not list its tools; `INVALID_TOOL` for a tool that cannot be
+ *   offered: a name that is too long or taken, a schema that is nested too deeply.
  */
 export async function mcpTools(
   client: McpClient,
   options: McpToolsOptions = {},
 ): Promise<Record<string, DefinedTool<unknown, unknown>>> {
   const { configure, prefix = '', trustAnnotations = true } = options
-  const definitions = await listMcpTools(client)
-  // Loaded here: only a server's JSON Schemas need it.
-  const { fromJSONSchema } = await import('zod')
-  const tools = definitions.map((definition) => {
-    const { name, description, inputSchema, annotations } = definition
-    const schema = fromJSONSchema(inputSchema as Parameters<typeof fromJSONSchema>[0])
-    const flags = trustAnnotations ? flagsOf(annotations) : flagsOf(undefined)
-    const settings = {
-      ...(description === undefined ? {} : { description }),
-      ...flags,
-      ...configure?.(definition),
-    }
-    return [`${prefix}${name}`, toolOf(client, definition, `${prefix}${name}`, schema, settings)]
-  })
-  return Object.fromEntries(tools) as Record<string, DefinedTool<unknown, unknown>>
+  const tools = new Map<string, DefinedTool<unknown, unknown>>()
+  for (const definition of await listed(client)) {
+    const settings = configure === undefined ? {} : configure(definition)
+    if (settings === null) continue
+    const { name = `${prefix}${definition.name}` } = settings ?? {}
+    const key = safeName(name)
+    if (tools.has(key)) throw invalid(name, `has a name that another tool has too, "${key}".`)
+    const hints = trustAnnotations ? definition.annotations : undefined
+    tools.set(key, toolOf(client, definition, { ...flagsOf(hints), ...settings, name }))
+  }
+  return Object.fromEntries(tools)
+}
+
+async function listed(client: McpClient): Promise<readonly McpToolDefinition[]> {
+  try {
+    return await listMcpTools(client)
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause)
+    throw new SmithersError('TOOL_FAILED', `The MCP server did not list its tools: ${said}`, {
+      cause,
+      effect: 'none',
+    })
+  }
+}
+
+const longestName = 64
+
+/** As `toolset` does, and with the same limit. */
+function safeName(name: string): string {
+  const safe = name.replaceAll(/[^\w-]/g, '_')
+  if (safe.length <= longestName) return safe
+  throw invalid(name, `has a name of ${safe.length} characters; providers accept ${longestName}.`)
+}
+
+function invalid(name: string, what: string): SmithersError {
+  return new SmithersError(
+    'INVALID_TOOL',
+    `MCP tool "${printable(name)}" ${what} Give it another with configure: () => ({ name }), a whole server a prefix, or leave it out with configure: () => null.`,
+    { details: { toolName: printable(name) } },
+  )
 }
 
 /** The two flags that a server's hints amount to. */
@@ -63,32 +94,30 @@ function flagsOf(hints: McpAnnotations | undefined): {
 
 function toolOf(
   client: McpClient,
-  { name: remoteName }: McpToolDefinition,
-  name: string,
-  schema: ZodType,
-  settings: Omit<AdaptOptions, 'name' | 'schema'>,
+  definition: McpToolDefinition,
+  settings: AdaptOptions & { readonly name: string },
 ): DefinedTool<unknown, unknown> {
+  const { description, inputSchema, annotations, title = annotations?.title } = definition
+  const { schema, timeoutMs } = settings
+  const name = printable(settings.name)
   return defineTool({
+    ...(description === undefined ? {} : { description: withoutControls(description) }),
+    ...(title === undefined ? {} : { title: withoutControls(title) }),
+    toModelOutput,
+    // A server takes no key.
+    acceptsContext: true,
     ...settings,
     name,
-    schema,
-    execute: async (args: unknown, ctx) =>
-      outputOf(name, await callMcpTool(client, remoteName, args, ctx.abortSignal)),
+    schema: schema ?? zodOf(inputSchema, name),
+    execute: (args: unknown, ctx) => runMcpCall(client, definition, args, ctx, timeoutMs),
   })
 }
 
-/** What the agent gets: the structured content, else the text, else the parts as they are. */
-function outputOf(name: string, result: McpToolResult): unknown {
-  const { content = [], structuredContent, isError, toolResult } = result
-  const texts = content.flatMap(({ type, text }) => (type === 'text' ? [text ?? ''] : []))
-  if (isError === true) {
-    throw new SmithersError(
-      'TOOL_FAILED',
-      texts.join('\n') || `Tool "${name}" reported an error without a message.`,
-      { details: { toolName: name } },
-    )
-  }
-  if (structuredContent !== undefined) return structuredContent
-  if (toolResult !== undefined) return toolResult
-  return texts.length === content.length ? texts.join('\n') : content
+/** A name is shown in logs and terminals, and a server chooses it. */
+function printable(name: string): string {
+  return name.replaceAll(/[\p{C}\p{Z}]/gu, '_')
+}
+
+function withoutControls(text: string): string {
+  return text.replaceAll(/(?![\n\t])\p{Cc}/gu, '')
 }
