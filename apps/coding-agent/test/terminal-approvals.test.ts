@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { startModelServer } from './fixtures/model-server.ts'
+import { runSmithers } from './fixtures/smithers-process.ts'
 import { keys, noTerminal, smithersAtTerminal } from './fixtures/terminal-session.ts'
 import { temporaryFolder } from './fixtures/temporary-folder.ts'
 
@@ -145,6 +146,10 @@ describe('a question at a terminal', () => {
     first.press(keys.interrupt)
     expect(await first.exitCode).toBe(1)
     expect(sent()).toBe('')
+    const { stdout } = await runSmithers(['why', 'r1'], { cwd: folder })
+    expect(stdout).toMatch(
+      /It waits for a decision about send in task "act" \("Send 3334 to mia\?"\): "smithers approve apr_[\w-]+" or "smithers reject apr_/,
+    )
     const second = smithersAtTerminal(['resume', 'r1'], folder)
     await second.seen(/resumed, 1 task done/)
     await second.seen(/Approve this call\?/)

@@ -142,6 +142,12 @@ describe('smithers resume', () => {
     expect(resumed.stdout).toContain('resumed, 1 task done')
     expect(resumed.stdout).not.toContain('✓ list')
     expect(await explained(here)).toMatch(/finished at .*; nothing is left to do\.$/)
+    const again = await runSmithers(['resume', 'r1', '--log', here.log])
+    expect([again.exitCode, again.stderr]).toEqual([0, ''])
+    expect(again.stdout).toContain('This run has finished already; nothing was run again.')
+    expect(JSON.parse(again.stdout.slice(again.stdout.indexOf('\n{\n')))).toEqual({
+      result: { text: 'workflow.tsx' },
+    })
   })
 
   test('goes on after kill -9, and until then says so', async () => {
@@ -171,8 +177,10 @@ describe('smithers why', () => {
     const { exitCode, stderr } = await runSmithers(up(here))
     expect(exitCode).toBe(1)
     expect(stderr).toContain('the gate is broken')
+    // The command that resumes is on stdout, once.
+    expect(stderr).not.toContain('runId')
     expect(await explained(here)).toMatch(
-      /failed at .*\. One task has finished\. Task "gate" failed in attempt 1: the gate is broken\. "smithers resume r1" goes on from here/,
+      /failed at .*\. One task has finished\. Task "gate" failed in attempt 1: the gate is broken\. "smithers resume r1 --log \S+" goes on from here/,
     )
   })
 

@@ -23,7 +23,7 @@ interface RunsOptions {
 }
 
 async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void> {
-  const [{ openExistingRunStore }, { runState }, { plainTable }] = await Promise.all([
+  const [{ openExistingRunStore }, { runState }, { plainTable, tableText }] = await Promise.all([
     import('../workflow/open-run-store.ts'),
     import('../workflow/explain-run.ts'),
     import('../terminal/call-table.ts'),
@@ -32,7 +32,10 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
   try {
     const runs = await store.runs({ limit: options.limit })
     const nowMs = Date.now()
-    const table = plainTable(['run', 'workflow', 'state', 'tasks done', 'begun'], terminal.colors)
+    const table = plainTable(
+      ['run', 'workflow', 'state', 'tasks done of begun', 'begun'],
+      terminal.colors,
+    )
     for (const run of runs) {
       const tasks = await store.tasks(run.runId)
       const finished = tasks.filter(({ status }) => status === 'finished').length
@@ -50,7 +53,7 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
       ])
     }
     if (runs.length === 0) terminal.note(`${options.log} holds no runs of workflows.`)
-    else if (!options.json) terminal.line(table.toString())
+    else if (!options.json) terminal.line(tableText(table))
   } finally {
     await store.close()
   }

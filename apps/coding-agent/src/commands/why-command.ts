@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
+import { pendingApprovals } from '@smithers/tool-core'
 import { collectRows } from '../log/all-rows.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { logOption } from './log-option.ts'
+import { defaultLog, logOption } from './log-option.ts'
 
 /** Adds `smithers why`: what a run waits for, or why it failed. */
 export function addWhyCommand(program: Command, terminal: Terminal): void {
@@ -29,7 +30,10 @@ async function explain(runId: string, path: string, terminal: Terminal): Promise
     const run = await knownRun(store, runId, path)
     const tasks = await store.tasks(runId)
     const calls = await collectRows(log, { runId })
-    terminal.line(printable(explainRun(run, tasks, calls, Date.now())))
+    const approvals = await pendingApprovals({ log, runId })
+    const logArgument = path === defaultLog ? '' : ` --log ${path}`
+    const record = { run, tasks, calls, approvals, logArgument }
+    terminal.line(printable(explainRun(record, Date.now())))
   } finally {
     await log.close()
     await store.close()

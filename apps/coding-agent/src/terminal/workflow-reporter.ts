@@ -12,6 +12,8 @@ export interface WorkflowReporter {
   happened(event: WorkflowEvent): void
   callStarted(call: StartedCall): void
   callEnded(call: EndedCall): void
+  /** The run had finished before: nothing is run. */
+  finishedBefore(): void
   finished(outputs: object): void
   /** Leaves the terminal to a question until the returned function is called. */
   hold(): () => void
@@ -110,6 +112,9 @@ export function createWorkflowTextReporter(
     callEnded(call) {
       lines.end(call.id, `  ${endedCallLine(call, colors)}`)
     },
+    finishedBefore() {
+      lines.line('This run has finished already; nothing was run again.')
+    },
     finished(outputs) {
       lines.line(colors.dim(`\ndone in ${duration(performance.now() - startedAt)}`))
       say(JSON.stringify(outputs, null, 2))
@@ -127,6 +132,7 @@ export function createWorkflowJsonReporter(terminal: Terminal): WorkflowReporter
     },
     callStarted: (call) => terminal.json({ type: 'call-start', ...call }),
     callEnded: (call) => terminal.json({ type: 'call-end', ...call }),
+    finishedBefore() {},
     finished: (outputs) => terminal.json({ type: 'outputs', outputs }),
     hold: () => () => {},
     stop() {},

@@ -1,5 +1,5 @@
 import { isOrphan } from '@smithers/tool-core/log'
-import type { ToolCallRow } from '@smithers/tool-core/log'
+import type { ApprovalRow, ToolCallRow } from '@smithers/tool-core/log'
 import type { RunRow, TaskRow } from '@smithers/workflow'
 import { callVerdict } from '../log/call-outcome.ts'
 
@@ -14,13 +14,20 @@ export function runState(run: RunRow, nowMs: number): RunState {
   return isOrphan({ ...run, finishedAtMs: null }, nowMs) ? 'interrupted' : 'running'
 }
 
+/** What a log knows of a run. */
+export interface RunRecord {
+  readonly run: RunRow
+  readonly tasks: readonly TaskRow[]
+  readonly calls: readonly ToolCallRow[]
+  /** Those that nobody has decided. */
+  readonly approvals: readonly ApprovalRow[]
+  /** What follows a command to make it read this log; empty for the default. */
+  readonly logArgument: string
+}
+
 /** What a run waits for or why it failed, in one paragraph. */
-export function explainRun(
-  run: RunRow,
-  tasks: readonly TaskRow[],
-  calls: readonly ToolCallRow[],
-  nowMs: number,
-): string {
+export function explainRun(record: RunRecord, nowMs: number): string {
+  const { run, tasks, calls, approvals, logArgument } = record
   const name = run.workflow === null ? '' : ` of workflow "${run.workflow}"`
   const ofTask = tasks.some(({ status }) => status === 'failed')
   const sentences = [`Run ${run.runId}${name} ${verbOf(run, ofTask, nowMs)}`]
@@ -30,9 +37,13 @@ export function explainRun(
   for (const task of tasks) {
     if (task.status !== 'finished') sentences.push(taskSentence(task, state, calls, nowMs))
   }
+  for (const approval of approvals) sentences.push(approvalSentence(approval, logArgument))
+  if (state === 'waiting' && approvals.length === 0) {
+    sentences.push('Every call that waited has been decided about.')
+  }
   if (state !== 'finished' && state !== 'running') {
     sentences.push(
-      `"smithers resume ${run.runId}" goes on from here: finished tasks are not run again, and the agent is told what may have happened.`,
+      `"smithers resume ${run.runId}${logArgument}" goes on from here: finished tasks are not run again, and the agent is told what may have happened.`,
     )
   }
   return sentences.join(' ')
@@ -50,7 +61,7 @@ function verbOf(run: RunRow, ofTask: boolean, nowMs: number): string {
     case 'stopped':
       return `was stopped at ${timeOf(run.finishedAtMs)}.`
     case 'waiting':
-      return `waits since ${timeOf(run.finishedAtMs)}: ${messageOf(run.errorJson)}`
+      return `is paused since ${timeOf(run.finishedAtMs)} for approval.`
     case 'interrupted':
       return `was interrupted: the process that worked on it (${run.ownerId ?? 'unknown'}) is gone.`
     default:
@@ -61,6 +72,14 @@ function verbOf(run: RunRow, ofTask: boolean, nowMs: number): string {
 function finishedSentence(count: number): string {
   if (count === 0) return 'No task has finished.'
   return count === 1 ? 'One task has finished.' : `${count} tasks have finished.`
+}
+
+function approvalSentence(
+  { id, toolName, nodeId, prompt }: ApprovalRow,
+  logArgument: string,
+): string {
+  const question = prompt === null ? '' : ` ("${prompt}")`
+  return `It waits for a decision about ${toolName} in task "${nodeId}"${question}: "smithers approve ${id}${logArgument}" or "smithers reject ${id}${logArgument}".`
 }
 
 function taskSentence(

@@ -34,6 +34,7 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
   const log = createSqliteLog({ path: logPath })
   const store = createSqliteRunStore({ path: logPath })
   const calls = observeCalls(runId, reporter)
+  let began = false
   try {
     const result = await runWorkflow(loaded.workflow, {
       ...options,
@@ -43,8 +44,12 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
       store,
       signal: interrupted,
       onApproval,
-      onEvent: (event) => reporter.happened(event),
+      onEvent: (event) => {
+        began = true
+        reporter.happened(event)
+      },
     } as RunWorkflowOptions<never>)
+    if (!began) reporter.finishedBefore()
     reporter.finished(result.outputs)
   } catch (error) {
     if (isSmithersError(error) && error.code === 'INVALID_INPUT') {
@@ -53,7 +58,9 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
     if (isPaused(error)) {
       throw pausedFailure(error, logPath, `smithers resume ${runId} --log ${logPath}`)
     }
-    throw new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
+    // How to resume has been said, as a command.
+    const message = describeError(error).replace(/ Resume with runId ".*"\.(?= \(\w+\)$)/, '')
+    throw new CommandFailure(exitCodes.failed, message, { cause: error })
   } finally {
     await calls.stop()
     reporter.stop()

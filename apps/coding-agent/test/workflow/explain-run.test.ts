@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { createToolContext, defineTool, runWithToolContext } from '@smithers/tool-core'
 import { currentOwnerId } from '@smithers/tool-core/log'
+import type { ApprovalRow } from '@smithers/tool-core'
 import type { RunRow, TaskRow } from '@smithers/workflow'
 import { z } from 'zod'
-import { explainRun, runState } from '../../src/workflow/explain-run.ts'
+import { explainRun, type RunRecord, runState } from '../../src/workflow/explain-run.ts'
 
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5)
 
@@ -37,6 +38,12 @@ const task: TaskRow = {
   place: null,
 }
 
+/** The run as a log knows it that holds nothing else. */
+function explained(row: RunRow, tasks: readonly TaskRow[], more: Partial<RunRecord> = {}): string {
+  const record = { run: row, tasks, calls: [], approvals: [], logArgument: '', ...more }
+  return explainRun(record, nowMs)
+}
+
 const ended = { finishedAtMs: nowMs, leaseToken: null, ownerId: null } as const
 
 describe('runState', () => {
@@ -58,7 +65,7 @@ describe('runState', () => {
 describe('explainRun', () => {
   test('tells which task a run waits for, and since when', () => {
     const done: TaskRow = { ...task, nodeId: 'share', status: 'finished' }
-    expect(explainRun(run, [done, { ...task, iteration: 3 }], [], nowMs)).toBe(
+    expect(explained(run, [done, { ...task, iteration: 3 }])).toBe(
       `Run r1 of workflow "bills" is running in process ${currentOwnerId()}. One task has finished. ` +
         'It waits for task "pay" (iteration 3), attempt 2, begun 7 s ago.',
     )
@@ -85,7 +92,9 @@ describe('explainRun', () => {
       typeof row
     >
     const stopped: RunRow = { ...run, ...ended, status: 'stopped' }
-    expect(explainRun(stopped, [{ ...task, status: 'interrupted' }], [unknown], nowMs)).toContain(
+    expect(
+      explained(stopped, [{ ...task, status: 'interrupted' }], { calls: [unknown] }),
+    ).toContain(
       `Task "pay" was interrupted in attempt 2. Whether this happened is unknown: charge (key ${row?.idempotencyKey}).`,
     )
   })
@@ -96,17 +105,25 @@ describe('explainRun', () => {
       message: 'The run is paused: a call waits for approval: a-1. Resume with runId "r1".',
     })
     const paused: RunRow = { ...run, ...ended, status: 'stopped', errorJson }
-    expect(explainRun(paused, [{ ...task, status: 'interrupted', errorJson }], [], nowMs)).toBe(
-      'Run r1 of workflow "bills" waits since 2026-01-02T03:04:05.000Z: The run is paused: a call waits for approval: a-1. ' +
-        '(TOOL_APPROVAL_REQUIRED) No task has finished. Task "pay" is paused in attempt 2. ' +
-        '"smithers resume r1" goes on from here: finished tasks are not run again, and the agent is told what may have happened.',
+    const tasks: TaskRow[] = [{ ...task, status: 'interrupted', errorJson }]
+    const approval = { id: 'a-1', toolName: 'charge', nodeId: 'pay', prompt: 'Pay?' } as ApprovalRow
+    const logArgument = ' --log runs.db'
+    const goesOn =
+      '"smithers resume r1 --log runs.db" goes on from here: finished tasks are not run again, and the agent is told what may have happened.'
+    const begin =
+      'Run r1 of workflow "bills" is paused since 2026-01-02T03:04:05.000Z for approval. No task has finished. Task "pay" is paused in attempt 2. '
+    expect(explained(paused, tasks, { approvals: [approval], logArgument })).toBe(
+      `${begin}It waits for a decision about charge in task "pay" ("Pay?"): "smithers approve a-1 --log runs.db" or "smithers reject a-1 --log runs.db". ${goesOn}`,
+    )
+    expect(explained(paused, tasks, { logArgument })).toBe(
+      `${begin}Every call that waited has been decided about. ${goesOn}`,
     )
   })
 
   test('tells why a run failed that had no task', () => {
     const errorJson = '{"code":"WORKFLOW_INVALID","message":"Two tasks have the id \\"a\\""}'
     const failed: RunRow = { ...run, ...ended, status: 'failed', workflow: null, errorJson }
-    expect(explainRun(failed, [], [], nowMs)).toMatch(
+    expect(explained(failed, [])).toMatch(
       /^Run r1 failed at .*: Two tasks have the id "a"\. \(WORKFLOW_INVALID\) No task has finished\./,
     )
   })
