@@ -1,7 +1,7 @@
 import type { ApprovalPatch, ApprovalRow, ApprovalStore } from '@smithers/tool-core/log'
 import { afterwards } from './afterwards.ts'
 import type { LogConnection } from './log-connection.ts'
-import { bindText } from './rows.ts'
+import { bindText, unbound } from './rows.ts'
 import type { SqlValue } from './sqlite-database.ts'
 import { sqliteCode } from './sqlite-failure.ts'
 
@@ -152,9 +152,9 @@ function bind(value: string | number | null): SqlValue {
 
 function rowFrom(stored: unknown): ApprovalRow {
   const record = stored as Readonly<Record<string, SqlValue>>
-  const entries = Object.entries(columnOf).map(([field, column]) => {
-    const value = record[column]
-    return [field, value instanceof Uint8Array ? Buffer.from(value).toString('utf16le') : value]
-  })
+  const entries = Object.entries(columnOf).map(([field, column]) => [
+    field,
+    unbound(record[column]),
+  ])
   return Object.fromEntries(entries) as ApprovalRow
 }

@@ -97,6 +97,11 @@ export function bindText(text: string | null): SqlValue {
   return text === null || toUSVString(text) === text ? text : Buffer.from(text, 'utf16le')
 }
 
+/** A value as it was before it was bound. */
+export function unbound(value: SqlValue | undefined): SqlValue | undefined {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('utf16le') : value
+}
+
 const fields = Object.entries(columnOf)
 
 /** A row of the table as the log's callers see it. */
@@ -104,8 +109,7 @@ export function rowFromColumns(columns: unknown): ToolCallRow {
   const record = columns as Readonly<Record<string, SqlValue>>
   const row: Record<string, unknown> = {}
   for (const [field, column] of fields) {
-    const value = record[column]
-    row[field] = value instanceof Uint8Array ? Buffer.from(value).toString('utf16le') : value
+    row[field] = unbound(record[column])
   }
   row['sideEffect'] = row['sideEffect'] === 1
   row['idempotent'] = row['idempotent'] === 1

@@ -1,6 +1,7 @@
 import type { RunStateEntry, RunStateStore } from '@smithers/tool-core/log'
 import type { LogConnection } from './log-connection.ts'
-import { bindText } from './rows.ts'
+import { bindText, unbound } from './rows.ts'
+import type { SqlValue } from './sqlite-database.ts'
 
 export const createRunStateTable = `
   CREATE TABLE IF NOT EXISTS _smithers_run_state (
@@ -20,12 +21,12 @@ export function runStateOn(connection: LogConnection): RunStateStore {
       connection.read('read the state of a run', () => {
         const stored = connection.prepare(getSql).get(bindText(runId), bindText(key))
         if (stored === undefined) return undefined
-        const { version, value_json, updated_at_ms } = stored as Readonly<Record<string, unknown>>
+        const { version, value_json, updated_at_ms } = stored as Readonly<Record<string, SqlValue>>
         return {
           runId,
           key,
           version,
-          valueJson: value_json,
+          valueJson: unbound(value_json),
           updatedAtMs: updated_at_ms,
         } as RunStateEntry
       }),

@@ -20,6 +20,7 @@ export const runState: ConformanceGroup = {
           entry({ runId: 'other' }),
           entry({ runId: 'a\0b', key: '\uD800', valueJson: '"π\\ud800"' }),
           entry({ runId: 'a', key: '\0b', valueJson: '' }),
+          entry({ runId: 'a', key: 'c', valueJson: '"\ud800"' }),
         ].map((given, index) => ({ ...given, updatedAtMs: sampleTimeMs + index }))
         assert.equal(await store.get('run-1', 'plan'), undefined)
         for (const one of entries) assert.equal(await store.set(one), true)

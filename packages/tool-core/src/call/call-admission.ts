@@ -183,6 +183,9 @@ export class CallAdmission {
   /** Stores the start row and goes on, or deals with whoever holds the key. */
   #start(proceed: () => MaybePromise<BegunCall>): MaybePromise<BegunCall> {
     const { task, journal, record, ending, abort } = this.#call
+    // The gates may have waited long, for a person perhaps.
+    const stopped = stoppedError(this.#call)
+    if (stopped !== undefined) return ending.refuse(stopped)
     const started = rescue(
       () => record.start(this.#claim(), ending.unsafe ? 'fsync' : 'relaxed'),
       (error) => {
@@ -196,7 +199,11 @@ export class CallAdmission {
         const { callToken, toolName } = record.row
         journal.leases.hold(callToken, () => abort.abort(fencedError(toolName, callToken)))
       }
-      return proceed()
+      return chain(this.#pass?.stillApproved(), (approved = true) => {
+        if (!approved) return ending.refuse(inProgressError(record.row.toolName, 0, this.#key))
+        const stoppedSince = stoppedError(this.#call)
+        return stoppedSince === undefined ? proceed() : ending.refuse(stoppedSince)
+      })
     })
   }
 

@@ -34,8 +34,8 @@ async function runCall(
   let output: unknown
   try {
     output = call.run(() => definition.execute(begun.args, begun.context))
-    if (isThenable(output)) output = await limit.race(output)
-    if (isAsyncIterable(output)) {
+    if (hasMethod<PromiseLike<unknown>>(output, 'then')) output = await limit.race(output)
+    if (hasMethod<AsyncIterable<unknown>>(output, Symbol.asyncIterator)) {
       const values = output
       output = await limit.race(call.within(() => lastOf(values)))
     }
@@ -49,8 +49,14 @@ async function runCall(
   return call.succeed(output)
 }
 
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+/** Looks for a method of what a tool returned, which may be an object that throws when it is looked at. */
+function hasMethod<Shape extends object>(value: unknown, name: keyof Shape): value is Shape {
+  if (typeof value !== 'object' || value === null) return false
+  try {
+    return typeof (value as Shape)[name] === 'function'
+  } catch {
+    return false
+  }
 }
 
 async function lastOf(values: AsyncIterable<unknown>): Promise<unknown> {

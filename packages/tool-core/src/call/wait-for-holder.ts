@@ -13,12 +13,13 @@ export async function waitForHolder(
   holder: ToolCallRow,
   { waitMs, signal }: { readonly waitMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<ToolCallRow | undefined> {
-  const deadlineMs = Date.now() + waitMs
+  // The wall clock may be set back meanwhile.
+  const deadline = performance.now() + waitMs
   let row = holder
   for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
     if (row.finishedAtMs !== null) return row
     if (isOrphan(row, Date.now())) await log.finish(row.callToken, outcomeUnknown(Date.now()))
-    else if (Date.now() >= deadlineMs) return undefined
+    else if (performance.now() >= deadline) return undefined
     else
       await sleep(
         delayMs * (0.5 + Math.random()),

@@ -51,8 +51,8 @@ export async function waitForUse(
   options: { readonly waitMs: number; readonly graceMs: number; readonly signal: AbortSignal },
 ): Promise<ToolCallRow | undefined> {
   const { waitMs, graceMs, signal } = options
-  const deadlineMs = Date.now() + waitMs
-  for (let delayMs = 4; Date.now() < deadlineMs; delayMs = Math.min(delayMs * 2, 250)) {
+  const deadline = performance.now() + waitMs
+  for (let delayMs = 4; performance.now() < deadline; delayMs = Math.min(delayMs * 2, 250)) {
     const use = await useOf(log, approval, graceMs)
     if (use.kind !== 'running') {
       const [row] = await log.list({ callToken: approval.usedBy ?? '', limit: 1 })

@@ -34,6 +34,8 @@ export interface ApprovedCall {
   readonly args: unknown
   /** The same call, made elsewhere with the same approval, which succeeded meanwhile. */
   readonly winner?: ToolCallRow
+  /** False when the call took so long to start that its approval was taken for unused, and another call has it. */
+  readonly isHeld?: () => MaybePromise<boolean>
   /** Gives the approval back, because the call did not run; undefined when there was none to take. */
   readonly giveBack: (() => Promise<void>) | undefined
   /** Removes the approver's arguments from the store, because the call has run. Never fails. */

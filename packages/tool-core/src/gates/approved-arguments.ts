@@ -1,5 +1,6 @@
-import { rescue } from '../call/maybe-promise.ts'
+import { chain, rescue } from '../call/maybe-promise.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import type { MaybePromise } from '../log/tool-call-log.ts'
 import { promptText } from './approval-request.ts'
 import { returnApproval, useOf } from './approval-use.ts'
 import type { ApprovableCall, ApprovedCall } from './approve-call.ts'
@@ -19,7 +20,10 @@ export async function runWithApproval(
 ): Promise<ApprovedCall | undefined> {
   const { callToken } = call.row
   const giveBack = (): Promise<void> => returnApproval(store, row.id, callToken)
-  if (row.approvedArgsJson === null) return { args: call.args, giveBack, forget: undefined }
+  // From the recorded start on the approval counts as used; until then it may have been taken away.
+  const isHeld = (): MaybePromise<boolean> =>
+    chain(store.list({ id: row.id, limit: 1 }), ([now]) => now?.usedBy === callToken)
+  if (row.approvedArgsJson === null) return { args: call.args, isHeld, giveBack, forget: undefined }
   const checked = await checkArguments(call.definition.schema, JSON.parse(row.approvedArgsJson))
   if (!checked.ok) {
     await reopen(store, row, call, settings, checked.problem)
@@ -27,7 +31,7 @@ export async function runWithApproval(
   }
   const used = { ...row, status: 'executed', usedBy: callToken } as const
   const forget = (): Promise<void> => forgetArguments(store, used, call.policy.onLogError)
-  return { args: checked.args, giveBack, forget }
+  return { args: checked.args, isHeld, giveBack, forget }
 }
 
 /** Asks again, and says what was wrong with the answer. Nothing has run, so the decision has not been final. */

@@ -34,6 +34,11 @@ export class GatePass {
     this.#flight = flight
   }
 
+  /** Asked once the start of the call is recorded: its approval is still its own. Undefined when it needed none. */
+  stillApproved(): MaybePromise<boolean> | undefined {
+    return this.#approval?.isHeld?.()
+  }
+
   succeeded(output: unknown): MaybePromise<void> {
     this.#flight?.succeed(output)
     this.#flight = undefined

@@ -20,7 +20,9 @@ export function isOwnerGone(ownerId: string): boolean {
   const match = /^(.*):(\d+):(\d+)$/s.exec(ownerId)
   if (match === null || match[1] !== pidSpace()) return false
   const pid = Number(match[2])
-  if (process.platform === 'linux') return startTimeOf(pid) !== match[3]
+  if (process.platform === 'linux' && startTimeOf(process.pid) !== null) {
+    return startTimeOf(pid) !== match[3]
+  }
   try {
     process.kill(pid, 0)
     return false

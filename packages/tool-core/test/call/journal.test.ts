@@ -1,6 +1,12 @@
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { createToolRun, defineTool, SmithersError, type ToolCallLog } from '@smithers/tool-core'
+import {
+  createToolRun,
+  defineTool,
+  SmithersError,
+  type ToolCallLog,
+  type ToolRun,
+} from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { callOptions, createChargeTool } from '../fixtures/charge-tool.ts'
 import { collect } from '../fixtures/collect.ts'
@@ -354,6 +360,27 @@ describe('leases', () => {
     })
     await expect(run.settle()).rejects.toMatchObject({ code: 'TOOL_CALL_FENCED' })
     expect(memory.snapshot()).toMatchObject([{ status: 'error', finishedAtMs: 1 }])
+  })
+})
+
+describe('waiting for the holder of a key', () => {
+  test('ends although the clock is set back all the time', async () => {
+    const log = createMemoryLog()
+    const hold = defineTool({
+      name: 'hold',
+      schema: empty,
+      sideEffect: true,
+      acceptsContext: true,
+      execute: () => new Promise(() => {}),
+    })
+    const attempt = (): ToolRun => createToolRun({ runId: 'r', log, timeoutMs: 20 })
+    const [first, second] = [attempt(), attempt()]
+    void first.tools({ hold }).hold.execute({}, callOptions())
+    let now = Date.now()
+    vi.spyOn(Date, 'now').mockImplementation(() => (now -= 1000))
+    const waiting = second.tools({ hold }).hold.execute({}, callOptions())
+    await expect(waiting).rejects.toMatchObject({ code: 'TOOL_CALL_IN_PROGRESS' })
+    vi.restoreAllMocks()
   })
 })
 
