@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { hasJournal } from './call/task-journal.ts'
 import {
   createEphemeralContext,
-  createToolContext,
+  createAmbientContext,
   type TaskContext,
   type ToolContextOptions,
 } from './tool-context.ts'
@@ -60,7 +60,7 @@ function asTaskContext(given: TaskContext | ToolContextOptions): TaskContext {
   if (hasJournal(given)) return given as TaskContext
   let context = contextsOfOptions.get(given)
   if (context === undefined) {
-    context = createToolContext(given)
+    context = createAmbientContext(given)
     contextsOfOptions.set(given, context)
   }
   return context

@@ -1,6 +1,8 @@
 import type { output as SchemaOutput, ZodType } from 'zod'
-import type { EffectScope, KeyOption, OnRetry, PriorCall, Verdict } from './call/tool-definition.ts'
+import type { KeyOption, OnRetry, PriorCall, Verdict } from './call/tool-definition.ts'
 import type { GateOptions } from './gates/gate-options.ts'
+import type { OptionNames } from './known-options.ts'
+import type { EffectScope } from './log/tool-call-row.ts'
 import type { TaskContext, ToolContext } from './tool-context.ts'
 
 /** Fields of an AI SDK tool that are handed on as they are. Their types are the AI SDK's own. */
@@ -91,3 +93,48 @@ export interface DefineStreamingToolOptions<
 > extends ToolSettings<Schema, Output, Name> {
   readonly execute: (args: SchemaOutput<Schema>, ctx: ToolContext) => AsyncGenerator<Output>
 }
+
+/** The options that are fields of the AI SDK's tool, handed on as they are. */
+export const aiSdkFields = {
+  outputSchema: true,
+  toModelOutput: true,
+  strict: true,
+  inputExamples: true,
+  providerOptions: true,
+  contextSchema: true,
+  title: true,
+  metadata: true,
+  onInputStart: true,
+  onInputDelta: true,
+  onInputAvailable: true,
+} as const satisfies OptionNames<PassedThroughFields>
+
+/** Every option of a tool. */
+export const toolOptions = {
+  name: true,
+  description: true,
+  schema: true,
+  execute: true,
+  sideEffect: true,
+  idempotent: true,
+  effectScope: true,
+  key: true,
+  onRetry: true,
+  verify: true,
+  timeoutMs: true,
+  needsApproval: true,
+  approvalPrompt: true,
+  approvalDefaults: true,
+  approvalTtlMs: true,
+  maxExecutionsPerRun: true,
+  executionsCounted: true,
+  cache: true,
+  retry: true,
+  logInput: true,
+  logOutput: true,
+  endsTask: true,
+  archivesOutput: true,
+  acceptsContext: true,
+  warn: true,
+  ...aiSdkFields,
+} as const satisfies OptionNames<DefineToolOptions<ZodType, unknown>>

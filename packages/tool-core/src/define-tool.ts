@@ -1,15 +1,20 @@
 import type { output as SchemaOutput, ZodType } from 'zod'
 import { executeCall } from './call/execute-call.ts'
 import { takesContext, warnOnce } from './call/definition-warning.ts'
-import { rememberEffectScope } from './call/effect-scope.ts'
 import { markParsed } from './call/parsed-input.ts'
 import { executeStreamingCall } from './call/streaming-call.ts'
 import type { OnRetry, ToolDefinition } from './call/tool-definition.ts'
-import type { DefineStreamingToolOptions, DefineToolOptions } from './define-tool-options.ts'
+import {
+  aiSdkFields,
+  type DefineStreamingToolOptions,
+  type DefineToolOptions,
+  toolOptions,
+} from './define-tool-options.ts'
 import type { AnyDefinedTool, DefinedTool, StreamingTool } from './defined-tool.ts'
 import { carryApproval } from './gates/approval-for.ts'
 import { resolveGates } from './gates/resolve-gates.ts'
 import { withRetries } from './gates/retry.ts'
+import { complaintOfUnknown } from './known-options.ts'
 import { SmithersError } from './smithers-error.ts'
 import type { ToolCallOptions } from './tool-call-options.ts'
 import { toolMetadata } from './tool-metadata.ts'
@@ -40,11 +45,10 @@ export function defineTool(
 ): AnyDefinedTool {
   const definition = resolveDefinition(options)
   warnOnce(options, definition)
-  rememberEffectScope(definition)
-  const { description = options.name, schema, ...others } = options
+  const { description = options.name, schema } = options
   const execute = definition.streams ? executeStreamingCall : executeCall
   const tool = {
-    ...omit(others, ownOptions),
+    ...handedOn(options),
     description,
     inputSchema: markParsed(schema),
     execute: (args: unknown, callOptions?: ToolCallOptions) =>
@@ -59,35 +63,13 @@ export function defineTool(
   return tool as unknown as AnyDefinedTool
 }
 
-// Every other option is a field of the AI SDK's tool and is handed on.
-const ownOptions = new Set([
-  'name',
-  'sideEffect',
-  'idempotent',
-  'effectScope',
-  'key',
-  'onRetry',
-  'verify',
-  'timeoutMs',
-  'needsApproval',
-  'approvalPrompt',
-  'approvalDefaults',
-  'approvalTtlMs',
-  'maxExecutionsPerRun',
-  'executionsCounted',
-  'cache',
-  'retry',
-  'logInput',
-  'logOutput',
-  'endsTask',
-  'archivesOutput',
-  'acceptsContext',
-  'warn',
-  'execute',
-])
+/** Flags whose truthy stand-ins, such as the text 'false', would lose the protection of a retry. */
+const flags = ['sideEffect', 'idempotent'] as const
 
-function omit(fields: object, names: ReadonlySet<string>): object {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)))
+function handedOn(options: object): object {
+  return Object.fromEntries(
+    Object.entries(options).filter(([name]) => Object.hasOwn(aiSdkFields, name)),
+  )
 }
 
 function resolveDefinition(
@@ -102,6 +84,13 @@ function resolveDefinition(
   // A schema of Zod 3 has no `_zod`.
   if (typeof schema !== 'object' || schema === null || !('_zod' in schema)) {
     throw invalid('schema is not a Zod 4 schema. Pass one, for example z.object({ … }).')
+  }
+  const complaint = complaintOfUnknown(options, toolOptions)
+  if (complaint !== null) throw invalid(complaint)
+  for (const flag of flags) {
+    const value: unknown = options[flag]
+    if (value === undefined || typeof value === 'boolean') continue
+    throw invalid(`${flag} must be true or false, got ${JSON.stringify(value)}.`)
   }
   if (typeof options.execute !== 'function') throw invalid('execute is not a function.')
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { type JournalOptions, resolveJournalPolicy } from './call/journal-policy.ts'
 import { attachJournal } from './call/task-journal.ts'
 import { taskIdempotencyKey } from './idempotency-key.ts'
+import { complaintOfUnknown, type OptionNames } from './known-options.ts'
 import { createMemoryLog } from './log/memory-log.ts'
 import type { ToolCallLog } from './log/tool-call-log.ts'
 import { SmithersError } from './smithers-error.ts'
@@ -98,6 +99,37 @@ export interface ToolContextOptions extends JournalOptions {
   readonly durabilitySnapshot?: DurabilitySnapshot | undefined
 }
 
+/** Of a context and of a run alike, so that the options of one can be handed to the other. */
+const runOptions = {
+  runId: true,
+  nodeId: true,
+  iteration: true,
+  attempt: true,
+  rootDir: true,
+  allowNetwork: true,
+  maxOutputBytes: true,
+  timeoutMs: true,
+  isolation: true,
+  log: true,
+  durabilitySnapshot: true,
+  namespace: true,
+  keyScope: true,
+  keySecret: true,
+  safety: true,
+  lineage: true,
+  redact: true,
+  maxInputBytes: true,
+  errorStacks: true,
+  leaseMs: true,
+  abortSignal: true,
+  onLogError: true,
+  maxInlineOutputBytes: true,
+  onApproval: true,
+  maxWarningBytes: true,
+} as const satisfies OptionNames<ToolContextOptions & { maxWarningBytes: number }>
+
+const logMethods = ['start', 'finish', 'renew', 'list', 'recover', 'prune', 'close'] as const
+
 const mebibyte = 1024 * 1024
 const limits = {
   maxOutputBytes: { fallback: 200_000, most: 10 * mebibyte, unit: 'bytes (10 MiB)' },
@@ -111,6 +143,13 @@ const limits = {
  * @throws SmithersError `INVALID_INPUT` for a value out of range.
  */
 export function createToolContext(options: ToolContextOptions = {}): TaskContext {
+  const complaint = complaintOfUnknown(options, runOptions)
+  if (complaint !== null) throw new SmithersError('INVALID_INPUT', `A run has an ${complaint}`)
+  return createContext(options, false)
+}
+
+/** The context of options that stand where a context was expected, among whatever else the object holds. */
+export function createAmbientContext(options: ToolContextOptions): TaskContext {
   return createContext(options, false)
 }
 
@@ -130,13 +169,13 @@ function createContext(options: ToolContextOptions, ephemeral: boolean): TaskCon
     iteration,
     attempt: integer('attempt', options.attempt ?? 1, 1),
     rootDir: resolve(text('rootDir', options.rootDir ?? process.cwd())),
-    allowNetwork: options.allowNetwork ?? false,
+    allowNetwork: flag('allowNetwork', options.allowNetwork ?? false),
     maxOutputBytes: limited('maxOutputBytes', options.maxOutputBytes),
     timeoutMs: limited('timeoutMs', options.timeoutMs),
-    isolation: options.isolation ?? 'auto',
+    isolation: isolationSetting(options.isolation ?? 'auto'),
     taskIdempotencyKey: taskIdempotencyKey({ runId, nodeId, iteration }),
     ephemeral,
-    log: options.log ?? createMemoryLog(),
+    log: usableLog(options.log ?? createMemoryLog()),
     durabilitySnapshot:
       snapshot === undefined ? noSnapshot : async (name, toolUseId) => snapshot(name, toolUseId),
   }
@@ -157,6 +196,24 @@ function text(name: string, value: string): string {
   throw invalid(name, value, 'a non-empty string')
 }
 
+/** Not only truthy: the text 'false', as an environment variable has it, must not open the network. */
+function flag(name: string, value: boolean): boolean {
+  if (typeof value === 'boolean') return value
+  throw invalid(name, value, 'true or false')
+}
+
+function isolationSetting(value: IsolationSetting): IsolationSetting {
+  if (value === 'auto' || value === 'require' || value === 'none') return value
+  if (typeof value === 'object' && value !== null && Array.isArray(value.require)) return value
+  throw invalid('isolation', value, "'auto', 'require', 'none' or { require: […] }")
+}
+
+function usableLog(log: ToolCallLog): ToolCallLog {
+  const lacking = logMethods.filter((name) => typeof log[name] !== 'function')
+  if (lacking.length === 0) return log
+  throw invalid('log', log, `a ToolCallLog, which has ${logMethods.join(', ')}`)
+}
+
 function integer(name: string, value: number, least: number): number {
   if (Number.isSafeInteger(value) && value >= least) return value
   throw invalid(name, value, `an integer of at least ${least}`)
@@ -170,7 +227,12 @@ function limited(name: keyof typeof limits, value: number | undefined): number {
 }
 
 function invalid(name: string, value: unknown, expected: string): SmithersError {
-  return new SmithersError('INVALID_INPUT', `${name} must be ${expected}, got ${String(value)}.`, {
-    details: { option: name, value: String(value) },
+  return new SmithersError('INVALID_INPUT', `${name} must be ${expected}, got ${shown(value)}.`, {
+    details: { option: name, value: shown(value) },
   })
+}
+
+/** Text in quotation marks: that it is text, or empty, is often what is wrong with it. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
 }

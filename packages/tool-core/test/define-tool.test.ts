@@ -182,6 +182,8 @@ describe('defineTool', () => {
   test.each([
     ['an empty name', { name: ' ', schema }],
     ['a schema that is not Zod 4', { name: 'a', schema: { parse: () => ({}) } }],
+    ['a misspelt option', { name: 'a', schema, sideEffects: true }],
+    ['a flag that is text', { name: 'a', schema, sideEffect: 'false' }],
     ['a time limit of zero', { name: 'a', schema, timeoutMs: 0 }],
     ['an unknown retry mode', { name: 'a', schema, onRetry: 'replay' }],
   ])('refuses %s', (_what, options) => {
@@ -288,7 +290,8 @@ describe('getDefinedToolMetadata', () => {
 
   test('returns exactly the name and the two flags', () => {
     expect(getDefinedToolMetadata(order)).toEqual(expected)
-    const upsert = defineTool({ ...order, name: 'u', schema, idempotent: true, sideEffect: true })
+    const execute = async (_a: unknown, _c: unknown) => 'ok'
+    const upsert = defineTool({ name: 'u', schema, idempotent: true, sideEffect: true, execute })
     expect(getDefinedToolMetadata(upsert)).toEqual({
       name: 'u',
       sideEffect: true,

@@ -55,16 +55,33 @@ describe('createToolContext', () => {
     { safety: 'careful' as never },
     { keyScope: 'run' as never },
     { lineage: 'new' as never },
+    { allowNetwork: 'false' as never },
+    { allowNetwork: 1 as never },
+    { isolation: 'required' as never },
+    { log: {} as never },
   ] as ToolContextOptions[])('refuses %o', (given) => {
     const [option, value] = Object.entries(given)[0] ?? []
     expect(() => createToolContext(given)).toThrow(
       expect.objectContaining({
         code: 'INVALID_INPUT',
         message: expect.stringMatching(
-          new RegExp(`^${option} must be .* got '?${String(value)}`),
+          new RegExp(
+            `^${option} must be .* got ['"]?${String(value).replaceAll(/[[\]]/g, '\\$&')}`,
+          ),
         ) as string,
       }),
     )
+  })
+
+  test('refuses an option that nobody knows, naming those there are', () => {
+    for (const create of [createToolContext, createToolRun]) {
+      expect(() => create({ redcat: { keys: ['pin'] } } as never)).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_INPUT',
+          message: expect.stringMatching(/unknown option "redcat".* redact,/) as string,
+        }),
+      )
+    }
   })
 
   test('accepts the limits themselves', () => {

@@ -1,0 +1,18 @@
+/** The names of all options, each once: `satisfies OptionNames<Options>` keeps the list complete. */
+export type OptionNames<Options> = Readonly<Record<keyof Options, true>>
+
+/**
+ * Says which of the given options nobody knows, or null. Those set to `undefined` count as left out. A misspelt option
+ * would otherwise be lost in silence, and with it what it was to protect.
+ */
+export function complaintOfUnknown(
+  given: object,
+  known: Readonly<Record<string, true>>,
+): string | null {
+  const unknown = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined || Object.hasOwn(known, name) ? [] : [JSON.stringify(name)],
+  )
+  if (unknown.length === 0) return null
+  const many = unknown.length > 1
+  return `unknown ${many ? 'options' : 'option'} ${unknown.join(', ')}. The options are ${Object.keys(known).join(', ')}.`
+}
