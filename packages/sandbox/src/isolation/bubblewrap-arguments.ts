@@ -6,11 +6,13 @@ import type { WrapRequest } from './backend.ts'
 import { closeDescriptors } from './close-descriptors.ts'
 import { type HeldName, type HiddenName, holdNames } from './held-names.ts'
 import { isWithin, parentsFirst } from './path-order.ts'
-import type { SystemMounts } from './system-mounts.ts'
+import type { SystemMounts, SystemSettings } from './system-mounts.ts'
 
 /** What {@link bubblewrapArguments} needs to know besides the command. */
 export interface BubblewrapFacts {
   readonly system: SystemMounts
+  /** A directory to show as `/etc`; `null`: each setting is put there by itself. */
+  readonly preparedSettings: string | null
   /** Directories of the user's tools outside the system, to mount read-only. */
   readonly toolchains: readonly string[]
   readonly systemCallFilter: Uint8Array
@@ -46,7 +48,7 @@ export function bubblewrapArguments(
     const options = [
       ...namespaces(request.policy.network),
       ...facts.system.programs.arguments,
-      ...(isReading(request) ? [] : surroundings(request, facts.system, hand)),
+      ...(isReading(request) ? [] : surroundings(request, facts, hand)),
       ...directoryMounts(request, facts),
       ...guardedNames(request, facts.mountsDescriptors, hand),
       // The tree that holds the mount points: what is not a mount of its own cannot be written.
@@ -73,14 +75,30 @@ function isReading({ policy }: WrapRequest): boolean {
 /** What programs expect around them; each mount here costs every command some 50 microseconds. */
 function surroundings(
   request: WrapRequest,
-  { settings, copies }: SystemMounts,
+  { system, preparedSettings }: BubblewrapFacts,
   hand: (descriptor: number) => string,
 ): string[] {
   return [
-    ...settings.arguments,
-    ...copies.flatMap((file) => copy(file, hand(openSync(file, 'r')))),
+    ...(preparedSettings === null
+      ? singleSettings(system.settings, hand)
+      : ['--ro-bind', preparedSettings, '/etc']),
     ...kernelMounts,
     ...secondTemporaryDirectory(request),
+  ]
+}
+
+function singleSettings(
+  { files, links, directories }: SystemSettings,
+  hand: (descriptor: number) => string,
+): string[] {
+  return [
+    '--perms',
+    '0755',
+    '--dir',
+    '/etc',
+    ...directories.flatMap((name) => ['--ro-bind', name, name]),
+    ...links.flatMap(({ name, target }) => ['--symlink', target, name]),
+    ...files.flatMap((name) => ['--perms', '0444', '--file', hand(openSync(name, 'r')), name]),
   ]
 }
 
@@ -110,10 +128,6 @@ function namespaces(network: 'none' | 'host'): string[] {
     'ALL',
     '--clearenv',
   ]
-}
-
-function copy(file: string, descriptor: string): string[] {
-  return ['--perms', '0444', '--file', descriptor, file]
 }
 
 /**
@@ -160,7 +174,7 @@ export function visiblePlaces(request: WrapRequest, system: SystemMounts): reado
   const { programs, settings } = system
   return isReading(request)
     ? programs.visible
-    : [...programs.visible, ...settings.visible, '/proc', '/dev']
+    : [...programs.visible, ...settings.directories, '/proc', '/dev']
 }
 
 function privateDirectories(env: Readonly<Record<string, string>>): string[] {
@@ -182,8 +196,8 @@ function emptyDirectory(
 
 /** A HOME of `/` or `/usr` must not hide the system. */
 function reserved(path: string, facts: BubblewrapFacts): boolean {
-  const { programs, settings } = facts.system
-  const system = [...programs.visible, ...settings.visible, '/proc', '/dev', '/etc']
+  const { programs } = facts.system
+  const system = [...programs.visible, '/proc', '/dev', '/etc']
   return system.some((place) => isWithin(place, path) || isWithin(path, place))
 }
 

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
+import { normalize } from 'node:path'
 import { anonymousFile } from './anonymous-file.ts'
 import type {
   IsolationBackend,
@@ -15,6 +16,8 @@ import { closeDescriptors } from './close-descriptors.ts'
 import { unseenTarget } from './command-place.ts'
 import { encodeNames } from './name-bytes.ts'
 import { SandboxError } from '../sandbox-error.ts'
+import { isWithin } from './path-order.ts'
+import { preparedSettings } from './prepared-settings.ts'
 import { isExecutable } from './is-executable.ts'
 import { hasSystemCallFilter, systemCallFilter } from './system-call-filter.ts'
 import { type SystemMounts, systemMounts } from './system-mounts.ts'
@@ -45,7 +48,11 @@ export function createBubblewrap(): IsolationBackend {
       path,
       home: homedir(),
       rootDir,
-      visible: [...system('none').programs.visible, ...system('none').settings.visible, rootDir],
+      visible: [
+        ...system('none').programs.visible,
+        ...system('none').settings.directories,
+        rootDir,
+      ],
       ...(command === undefined ? {} : { command }),
     })
   })
@@ -78,6 +85,12 @@ export function createBubblewrap(): IsolationBackend {
     if (directories === undefined) throw outsideMounts(command)
     const facts: BubblewrapFacts = {
       system: seen,
+      preparedSettings: needsOwnSettings(request, directories)
+        ? null
+        : preparedSettings(seen.settings, {
+            key: `${process.geteuid?.()} ${request.policy.network}`,
+            rootDir: request.rootDir,
+          }),
       toolchains: directories,
       systemCallFilter: filterFor(process.arch),
       mountsDescriptors: found.options.has('--bind-fd'),
@@ -123,6 +136,15 @@ export function createBubblewrap(): IsolationBackend {
   }
 
   return { name: 'bubblewrap', probe, wrap }
+}
+
+/** Nothing more can be mounted in a prepared `/etc`, which is read-only; and who only reads sees none. */
+function needsOwnSettings(
+  { policy, rootDir, env }: WrapRequest,
+  tools: readonly string[],
+): boolean {
+  const mounted = [rootDir, ...policy.read, ...tools, env['HOME'] ?? '/', env['TMPDIR'] ?? '/']
+  return policy.access === 'read' || mounted.some((path) => isWithin(normalize(path), '/etc'))
 }
 
 function outsideMounts(command: string): SandboxError {

@@ -12,10 +12,15 @@ import {
 export interface SystemMounts {
   /** Programs and libraries. */
   readonly programs: MountGroup
-  /** Public settings, which most programs other than the simplest need. */
-  readonly settings: MountGroup
-  /** Files of `/etc` to copy in: a copy costs a fifth of a mount. */
-  readonly copies: readonly string[]
+  /** What of `/etc` most programs other than the simplest need. */
+  readonly settings: SystemSettings
+}
+
+/** Public settings; all are named by their path in `/etc`. */
+export interface SystemSettings {
+  readonly files: readonly string[]
+  readonly links: readonly { readonly name: string; readonly target: string }[]
+  readonly directories: readonly string[]
 }
 
 /** Places that are put into a command's view together. */
@@ -39,33 +44,25 @@ export function systemMounts(network: 'none' | 'host'): SystemMounts {
     else continue
     programs.visible.push(name)
   }
-  addDirectories(programs, programStores)
-  const settings = { arguments: ['--perms', '0755', '--dir', '/etc'], visible: [] }
-  addDirectories(settings, [
+  for (const name of programStores.filter((store) => kindOf(store) === 'directory')) {
+    programs.arguments.push('--ro-bind', name, name)
+    programs.visible.push(name)
+  }
+  const directories = [
     ...settingsDirectories,
     ...(network === 'host' ? certificateDirectories : []),
     ...javaSettings(),
-  ])
-  const copies: string[] = []
+  ].filter((name) => kindOf(name) === 'directory')
+  const files: string[] = []
+  const links: { name: string; target: string }[] = []
   for (const name of [...settingsFiles, ...(network === 'host' ? resolverFiles : [])]) {
     const target = resolvedFile(name)
     if (target === null) continue
     // A link into /usr (time zone, os-release) can stay one.
-    if (target !== name && target.startsWith('/usr/'))
-      settings.arguments.push('--symlink', target, name)
-    else copies.push(name)
+    if (target !== name && target.startsWith('/usr/')) links.push({ name, target })
+    else files.push(name)
   }
-  return { programs, settings, copies }
-}
-
-function addDirectories(
-  group: { readonly arguments: string[]; readonly visible: string[] },
-  names: readonly string[],
-): void {
-  for (const name of names.filter((directory) => kindOf(directory) === 'directory')) {
-    group.arguments.push('--ro-bind', name, name)
-    group.visible.push(name)
-  }
+  return { programs, settings: { files, links, directories } }
 }
 
 // Systems that keep their programs elsewhere: content-addressed and world-readable by design.
