@@ -144,7 +144,7 @@ const limits = {
  */
 export function createToolContext(options: ToolContextOptions = {}): TaskContext {
   const complaint = complaintOfUnknown(options, runOptions)
-  if (complaint !== null) throw new SmithersError('INVALID_INPUT', `A run has an ${complaint}`)
+  if (complaint !== null) throw new SmithersError('INVALID_INPUT', `Run: ${complaint}`)
   return createContext(options, false)
 }
 
