@@ -3,23 +3,18 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createBuiltinTools } from '@smithers/builtin-tools'
 import { createSandbox } from '@smithers/sandbox'
 import { createToolContext, runWithToolContext } from '@smithers/tool-core'
 import { rgPath } from '@vscode/ripgrep'
+import { bareBubblewrap, printBareBubblewrap } from '../../sandbox/bench/bare-bubblewrap.ts'
 
 const rootDir = realpathSync(mkdtempSync(join(tmpdir(), 'tools-bench-')))
 const call = { toolCallId: 'call', messages: [] }
 const probe = await createSandbox({ rootDir, warn: () => {} })
 const isolations =
   probe.report.backend === 'none' ? (['none'] as const) : (['none', 'auto'] as const)
-const bareBubblewrap = [
-  ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
-  ['--unshare-cgroup-try', '--disable-userns', '--die-with-parent', '--new-session'],
-  ['--cap-drop', 'ALL', '--clearenv', '--setenv', 'PATH', '/usr/bin:/bin'],
-  ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
-  ['--bind', rootDir, rootDir, '--chdir', rootDir, '--', 'true'],
-].flat()
 
 try {
   await bashCosts()
@@ -45,16 +40,19 @@ async function bashCosts(): Promise<void> {
     'bash, isolation none': () => none.bash('true'),
     ...(isolations.length > 1
       ? {
-          'bwrap, all namespaces': () => run('bwrap', bareBubblewrap),
+          'bwrap, barest': () => run('bwrap', barest),
+          'bwrap, usable': () => run('bwrap', usable),
           'bash, bubblewrap': () => auto.bash('true'),
         }
       : {}),
   }
+  const { usable, barest } = bareBubblewrap(rootDir)
   const none = toolsWith('none')
   const auto = toolsWith('auto')
   const times = await measure(variants, 300)
   console.log('\nbash { cmd: "true" }, median of 300 rounds')
-  report(times, { 'bash, isolation none': 'spawn', 'bash, bubblewrap': 'bwrap, all namespaces' })
+  report(times, { 'bash, isolation none': 'spawn', 'bash, bubblewrap': 'bwrap, usable' })
+  printBareBubblewrap(rootDir)
 }
 
 async function parallelBash(): Promise<void> {
@@ -102,7 +100,7 @@ async function grepCosts(): Promise<void> {
       const { grep } = toolsWith(isolation)
       variants[`grep, isolation ${isolation}`] = () => grep(pattern)
     }
-    const times = await measure(variants, 15)
+    const times = await measure(variants, 25, 20)
     console.log(`\ngrep: ${title} (goal ${goal} × rg)`)
     report(times, Object.fromEntries(isolations.map((name) => [`grep, isolation ${name}`, 'rg'])))
   }
@@ -111,10 +109,13 @@ async function grepCosts(): Promise<void> {
 async function measure(
   variants: Record<string, () => Promise<unknown>>,
   rounds: number,
+  pauseMs = 0,
 ): Promise<Map<string, number[]>> {
   const times = new Map(Object.keys(variants).map((name) => [name, [] as number[]]))
   for (let round = -3; round < rounds; round += 1) {
     for (const [name, work] of Object.entries(variants)) {
+      // What one variant leaves to do (a killed search, memory to free) must not fall on the next.
+      await pause(pauseMs)
       const startedAt = performance.now()
       await work()
       if (round >= 0) times.get(name)?.push(performance.now() - startedAt)

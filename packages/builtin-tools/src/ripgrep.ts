@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { OutputChunk, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
 import { ripgrepPath } from './find-ripgrep.ts'
@@ -34,14 +35,16 @@ export async function searchWithRipgrep(
     if (stream === 'stderr') messages.push(bytes)
     else if (!matches.push(permitted?.push(bytes) ?? bytes)) full.abort()
   }
-  const result = await sandbox.run(program, ripgrepArguments(input, path, settings), {
+  const run = sandbox.run(program, ripgrepArguments(input, path, settings), {
     access: 'read',
     timeoutMs,
     maxOutputBytes: maxMessageBytes,
     signal: AbortSignal.any([ctx.abortSignal, full.signal]),
     onOutput,
   })
-  if (full.signal.aborted) return matches.text()
+  // Once it is full, SIGKILL is on its way to ripgrep: what there is to say does not wait for the end of the tree.
+  const result = await Promise.race([run, once(full.signal, 'abort')])
+  if (full.signal.aborted || Array.isArray(result)) return matches.text()
   if (result.status !== 'exited') {
     throw new SmithersError(
       result.error?.code ?? 'TOOL_GREP_FAILED',

@@ -8,16 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSandbox } from '@smithers/sandbox'
 import { execa } from 'execa'
+import { bareBubblewrap, printBareBubblewrap } from './bare-bubblewrap.ts'
 
 const rounds = 300
 const rootDir = realpathSync(mkdtempSync(join(tmpdir(), 'processes-bench-')))
-const bareBubblewrap = [
-  ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts'],
-  ['--unshare-cgroup-try', '--disable-userns', '--die-with-parent', '--new-session'],
-  ['--cap-drop', 'ALL', '--clearenv', '--setenv', 'PATH', '/usr/bin:/bin'],
-  ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp'],
-  ['--bind', rootDir, rootDir, '--chdir', rootDir, '--', 'true'],
-].flat()
 
 const unconfined = await createSandbox({ rootDir, isolation: 'none', warn: () => {} })
 const confined = await createSandbox({ rootDir, warn: () => {} })
@@ -28,7 +22,9 @@ const variants: Record<string, () => Promise<unknown>> = {
   'sandbox, isolation none': () => unconfined.run('true'),
 }
 if (confined.report.backend === 'bubblewrap') {
-  variants['bwrap, all namespaces'] = () => plainSpawn('bwrap', bareBubblewrap)
+  const { usable, barest } = bareBubblewrap(rootDir)
+  variants['bwrap, barest'] = () => plainSpawn('bwrap', barest)
+  variants['bwrap, usable'] = () => plainSpawn('bwrap', usable)
   variants['sandbox, bubblewrap'] = () => confined.run('true')
 }
 
@@ -54,8 +50,9 @@ async function commandCosts(): Promise<void> {
   const bases: Record<string, string> = {
     execa: 'spawn',
     'sandbox, isolation none': 'spawn',
-    'sandbox, bubblewrap': 'bwrap, all namespaces',
+    'sandbox, bubblewrap': 'bwrap, usable',
   }
+  printBareBubblewrap(rootDir)
   console.log(`\nOne command ("true"), ${rounds} rounds`)
   console.table(
     [...times.keys()].map((name) => {
