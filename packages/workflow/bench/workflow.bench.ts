@@ -45,6 +45,20 @@ const shapes = {
         }),
       }),
     ),
+  // Each task reads the one before when it runs: the tree is rendered once.
+  lazy: (count: number) =>
+    smithers((ctx) =>
+      Workflow({
+        name: 'lazy',
+        children: Array.from({ length: count }, (_, n) =>
+          Task({
+            id: `task-${n}`,
+            output: outputs.n,
+            children: () => ({ n: (ctx.output(outputs.n, { id: `task-${n - 1}` })?.n ?? -1) + 1 }),
+          }),
+        ),
+      }),
+    ),
   // The worst case: each task reads the one before in the tree, so all of it is rendered again after each.
   chained: (count: number) =>
     smithers((ctx) =>

@@ -96,7 +96,9 @@ export class WorkflowRun {
           outputNames: [...workflow.outputs.keys()],
           finished: progress.outputs,
         })
-        tree = readTree(rendered(workflow, context), workflow.outputs)
+        tree = progress.outputs.notingReads(() =>
+          readTree(rendered(workflow, context), workflow.outputs),
+        )
         trees.set(iteration, tree)
       }
       return tree

@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { SmithersError, type TaskContext } from '@smithers/tool-core'
 
-/** How long aborted tools may take to end by themselves, and so to record what they did. */
+/**
+ * How long aborted tools may take to end by themselves, and so to record what they did. No option: longer, and Ctrl-C
+ * seems not to work; shorter, and commands that are killed in order have an unknown outcome.
+ */
 const graceMs = 1000
 const lookEveryMs = 10
 

@@ -20,6 +20,7 @@ export interface FinishedOutput {
 export class FinishedOutputs {
   readonly #names = new Map<string, PlacesOfName>()
   #rendering = 0
+  #isRendering = false
 
   /** Adds what a task made; true when the tree has read its place and must be rendered again. */
   add({ name, id, iteration, value }: FinishedOutput): boolean {
@@ -34,16 +35,26 @@ export class FinishedOutputs {
     return read
   }
 
-  /** The value at a place, noted as read. */
+  /** The value at a place. Noted as read while the tree is rendered; a task that reads when it runs changes no tree. */
   read(name: string, place: OutputPlace = newest): unknown {
     const slot = this.#slotAt(name, place)
-    slot.readIn = this.#rendering
+    if (this.#isRendering) slot.readIn = this.#rendering
     return slot.value
   }
 
   /** Forgets what was read: a new rendering begins. */
   forgetReads(): void {
     this.#rendering += 1
+  }
+
+  /** Renders, noting what is read meanwhile. */
+  notingReads<Tree>(render: () => Tree): Tree {
+    this.#isRendering = true
+    try {
+      return render()
+    } finally {
+      this.#isRendering = false
+    }
   }
 
   /** The newest value of each output. */

@@ -109,6 +109,25 @@ describe('createSmithers', () => {
     expect(rendered).toEqual([undefined, 'b'])
   })
 
+  test('does not render it again for what a task reads when it runs', async () => {
+    let renderings = 0
+    const workflow = smithers((ctx) => {
+      renderings += 1
+      return (
+        <Workflow name="lazy">
+          {['a', 'b', 'c'].map((id) => (
+            <Task key={id} id={id} output={outputs.note}>
+              {() => `${ctx.outputs.note ?? ''}${id}`}
+            </Task>
+          ))}
+        </Workflow>
+      )
+    })
+    const { tasks } = await runWorkflow(workflow)
+    expect(tasks.map(({ output }) => output)).toEqual(['a', 'ab', 'abc'])
+    expect(renderings).toBe(1)
+  })
+
   test('adds tasks for what an earlier one has found', async () => {
     const {
       Workflow: Root,
