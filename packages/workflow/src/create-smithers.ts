@@ -1,7 +1,7 @@
 import { SmithersError } from '@smithers/tool-core'
 import type { output as OutputOf, input as InputOf, ZodType } from 'zod'
 import { Loop, Parallel, Sequence, Task, Workflow } from './tree/components.ts'
-import type { TaskProps } from './tree/components.ts'
+import type { AgentTaskProps, ComputedTaskProps } from './tree/components.ts'
 import type { WorkflowElement, WorkflowNode } from './tree/element.ts'
 import { isSchema, type OutputReference } from './tree/output-reference.ts'
 import { callerDirectory } from './tree/caller-directory.ts'
@@ -12,7 +12,10 @@ export type WorkflowSchemas = Readonly<Record<string, ZodType>>
 
 /** The references that `output` of a `<Task>` takes, by name. */
 export type OutputReferences<Schemas extends WorkflowSchemas> = {
-  readonly [Name in Exclude<keyof Schemas, 'input'>]: OutputReference<OutputOf<Schemas[Name]>>
+  readonly [Name in Exclude<keyof Schemas, 'input'>]: OutputReference<
+    OutputOf<Schemas[Name]>,
+    InputOf<Schemas[Name]>
+  >
 }
 
 /** Values of the outputs, by name. */
@@ -48,14 +51,30 @@ export interface WorkflowDefinition<Input = never, Outputs extends object = obje
   readonly types?: { readonly input: (input: Input) => void; readonly outputs: Outputs }
 }
 
+/** What `output` of a `<Task>` may be. */
+export type GivenOutput<Schemas extends WorkflowSchemas> =
+  | OutputReference
+  | Exclude<keyof Schemas & string, 'input'>
+
+/** What a `<Task>` with this `output` and without an agent must make: what its schema reads. */
+export type MadeFor<Schemas extends WorkflowSchemas, Given> = [Given] extends [never]
+  ? unknown
+  : Given extends OutputReference<unknown, infer Made>
+    ? Made
+    : Given extends keyof Schemas
+      ? InputOf<Schemas[Given]>
+      : unknown
+
 /** What {@link createSmithers} returns. */
 export interface Smithers<Schemas extends WorkflowSchemas> {
   readonly Workflow: typeof Workflow
-  /** As the package's `Task`; `output` takes only declared names. */
-  readonly Task: <Output>(
-    props: Omit<TaskProps<Output>, 'output'> & {
-      readonly output?: OutputReference<Output> | Exclude<keyof Schemas & string, 'input'>
-    },
+  /** As the package's `Task`; `output` takes only declared names, and decides what a task without an agent makes. */
+  readonly Task: <const Given extends GivenOutput<Schemas> = never>(
+    props:
+      | (Omit<AgentTaskProps, 'output'> & { readonly output?: Given })
+      | (Omit<ComputedTaskProps<unknown, MadeFor<Schemas, Given>>, 'output'> & {
+          readonly output?: Given
+        }),
   ) => WorkflowElement
   readonly Sequence: typeof Sequence
   readonly Parallel: typeof Parallel
@@ -92,7 +111,7 @@ export function createSmithers<const Schemas extends WorkflowSchemas>(
   const inputSchema = schemas['input'] ?? null
   return Object.freeze({
     Workflow,
-    Task,
+    Task: Task as Smithers<Schemas>['Task'],
     Sequence,
     Parallel,
     Loop,

@@ -1,6 +1,8 @@
 export {
   createSmithers,
   type GivenInput,
+  type GivenOutput,
+  type MadeFor,
   type OutputReferences,
   type OutputValues,
   type ParsedInput,
@@ -9,13 +11,18 @@ export {
   type WorkflowSchemas,
 } from './create-smithers.ts'
 export {
+  type AgentTaskProps,
+  type CommonTaskProps,
+  type ComputedTaskProps,
   Loop,
   type LoopProps,
+  type MadeContent,
   Parallel,
   type ParallelProps,
   Sequence,
   type SequenceProps,
   Task,
+  type TaskContent,
   type TaskFunction,
   type TaskProps,
   type TaskScope,

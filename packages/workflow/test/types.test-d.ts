@@ -36,14 +36,52 @@ test('the input and the outputs have the types of their schemas', async () => {
 })
 
 test('a task takes only declared outputs', () => {
-  expectTypeOf(Typed({ id: 'a', output: 'review', children: () => {} })).toExtend<WorkflowElement>()
-  Typed({ id: 'a', output: outputs.review, children: () => {} })
+  expectTypeOf(
+    Typed({ id: 'a', output: 'review', children: () => ({ issues: [] }) }),
+  ).toExtend<WorkflowElement>()
+  Typed({ id: 'a', output: outputs.review, children: { issues: [] } })
   // @ts-expect-error -- not declared.
   Typed({ id: 'a', output: 'nope', children: () => {} })
   // @ts-expect-error -- the input is no output.
   Typed({ id: 'a', output: 'input', children: () => {} })
   // @ts-expect-error -- a task needs an id.
   Task({ children: () => {} })
+})
+
+test('a task without an agent makes what its output reads', () => {
+  const issues = { issues: ['one'] }
+  Typed({ id: 'a', output: outputs.review, children: issues })
+  expectTypeOf(
+    Typed({ id: 'a', output: outputs.review, children: () => issues }),
+  ).toExtend<WorkflowElement>()
+  Typed({ id: 'a', output: 'review', children: async ({ signal }) => (signal.aborted, issues) })
+  // @ts-expect-error -- issues is an array.
+  Typed({ id: 'a', output: outputs.review, children: () => ({ issues: 5 }) })
+  // @ts-expect-error -- the same by name, and later.
+  Typed({ id: 'a', output: 'review', children: async () => ({ issues: 5 }) })
+  // @ts-expect-error -- the same as a value.
+  Typed({ id: 'a', output: outputs.review, children: { issues: 5 } })
+  // @ts-expect-error -- nothing is made.
+  Typed({ id: 'a', output: outputs.review, children: () => {} })
+  // @ts-expect-error -- the package's own Task knows the reference too.
+  Task({ id: 'a', output: outputs.review, children: () => ({ issues: 5 }) })
+  // Nothing is known of what has no output.
+  Typed({ id: 'a', children: ({ attempt }) => attempt })
+
+  const transformed = createSmithers({ n: z.object({ n: z.string().transform(Number) }) })
+  transformed.Task({ id: 'a', output: transformed.outputs.n, children: () => ({ n: '5' }) })
+  // @ts-expect-error -- the schema reads a text.
+  transformed.Task({ id: 'a', output: transformed.outputs.n, children: () => ({ n: 5 }) })
+})
+
+test('a task with an agent holds a prompt, whatever its output', () => {
+  const agent = {} as TaskAgent
+  Typed({ id: 'a', output: outputs.review, agent, children: 'Review it.' })
+  expectTypeOf(
+    Typed({ id: 'a', output: outputs.review, agent, children: () => 'Review it.' }),
+  ).toExtend<WorkflowElement>()
+  const mayBe = [agent].at(0)
+  Typed({ id: 'a', output: 'review', agent: mayBe, children: 'Go.' })
 })
 
 test('an agent of the AI SDK is an agent of a task', () => {

@@ -2,7 +2,8 @@ import { SmithersError } from '@smithers/tool-core'
 import type { WorkflowDefinition } from '../create-smithers.ts'
 import { plainJson } from '../plain-json.ts'
 import type { RunRow } from '../store/run-store.ts'
-import { checkValue } from '../task/structured-output.ts'
+import { checkValue, type SchemaVerdict } from '../task/structured-output.ts'
+import { invalidWorkflow } from '../workflow-error.ts'
 
 /** An input as it was given. */
 export interface GivenRunInput {
@@ -52,12 +53,34 @@ function sortedJson(json: string): string {
  * @throws SmithersError `INVALID_INPUT`
  */
 export async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {
-  if (workflow.inputSchema === null) return input
-  const verdict = await checkValue(workflow.inputSchema, input)
+  const verdict = await checkedInput(workflow, input)
   if (verdict.ok) return verdict.value
   throw new SmithersError(
     'INVALID_INPUT',
     `The input does not match the workflow's schema: ${verdict.problem}.`,
     { details: { problem: verdict.problem }, effect: 'none' },
   )
+}
+
+/**
+ * {@link parseInput} for what a run was begun with: when it does not match, the workflow has changed since.
+ *
+ * @throws SmithersError `WORKFLOW_INVALID`
+ */
+export async function recordedInput(workflow: WorkflowDefinition, run: RunRow): Promise<unknown> {
+  const verdict = await checkedInput(workflow, JSON.parse(run.inputJson ?? '{}'))
+  if (verdict.ok) return verdict.value
+  throw invalidWorkflow(
+    `The input that run "${run.runId}" was begun with no longer matches the workflow's schema: ${verdict.problem}. Let the schema accept it, or start a new run.`,
+    { problem: verdict.problem },
+  )
+}
+
+async function checkedInput(
+  { inputSchema }: WorkflowDefinition,
+  input: unknown,
+): Promise<SchemaVerdict> {
+  return inputSchema === null
+    ? { ok: true, value: input, raw: input }
+    : checkValue(inputSchema, input)
 }

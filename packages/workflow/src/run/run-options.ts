@@ -1,4 +1,4 @@
-import type { SmithersError, ToolCallLog } from '@smithers/tool-core'
+import type { SmithersError, ToolCallLog, ToolRunOptions } from '@smithers/tool-core'
 import type { WorkflowEvent } from '../events.ts'
 import type { RunStore } from '../store/run-store.ts'
 import type { TaskToolOptions } from '../task/run-task.ts'
@@ -75,6 +75,23 @@ export function mergeOptions(
     source: given.source ?? recorded.source,
   } as RecordedOptions
 }
+
+/** The options without those of the run itself: what the context of a tool is made with. */
+export function optionsForTools(options: RunWorkflowOptions): ToolRunOptions {
+  const own = Object.fromEntries(ownOptions.map((name) => [name, undefined]))
+  return { ...options, ...own, timeoutMs: options.toolTimeoutMs }
+}
+
+const ownOptions = [
+  'input',
+  'store',
+  'source',
+  'toolTimeoutMs',
+  'backoffMs',
+  'signal',
+  'onEvent',
+  'allow',
+] as const satisfies readonly (keyof RunWorkflowOptions)[]
 
 /** An error as it is recorded with a run or an attempt. */
 export function errorJson(error: unknown): string {

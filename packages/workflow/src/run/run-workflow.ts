@@ -3,13 +3,15 @@ import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { isWorkflow, type WorkflowDefinition } from '../create-smithers.ts'
 import { toleratingListener } from '../events.ts'
 import { createMemoryRunStore } from '../store/memory-run-store.ts'
+import { allowedKeys } from '../task/allowed-keys.ts'
 import { checkedContext } from '../task/checked-context.ts'
 import { isPaused } from '../task/paused.ts'
 import { HeldRun } from './held-run.ts'
 import { addAttemptsOfLog, restoreRun, type RunProgress } from './restore-run.ts'
-import { assertSameInput, givenInput, parseInput } from './run-input.ts'
+import { assertSameInput, givenInput, parseInput, recordedInput } from './run-input.ts'
 import {
   mergeOptions,
+  optionsForTools,
   type RecordedOptions,
   type RunWorkflowOptions,
   type WorkflowResult,
@@ -20,7 +22,7 @@ import { WorkflowRun } from './workflow-run.ts'
  * Runs a workflow to its end, or resumes it: with the id of a run in `store`, tasks that have finished are not run
  * again, and an interrupted one begins its next attempt, warned of what the earlier ones may have done.
  *
- * Whatever it is rejected with, the run can be resumed with its id: `details.runId` of the error.
+ * Whatever a run that has begun is rejected with, it can be resumed with its id: `details.runId` of the error.
  *
  * @throws SmithersError `INVALID_INPUT` for options and input; `WORKFLOW_INVALID` for the workflow itself;
  *   `WORKFLOW_RUN_BUSY` while another process has the run; `WORKFLOW_RUN_LOST` when another has taken it;
@@ -34,44 +36,53 @@ export async function runWorkflow<Input, Outputs extends object>(
     throw new SmithersError('INVALID_INPUT', 'runWorkflow needs what smithers(…) returned.')
   }
   const {
+    input,
     runId = crypto.randomUUID(),
     store = createMemoryRunStore(),
     log = createMemoryLog(),
+    backoffMs = 1000,
+    signal,
+    onEvent,
   } = options
-  const emit = toleratingListener(options.onEvent)
+  const allow = allowedKeys(options.allow)
+  const emit = toleratingListener(onEvent)
   const [known] = await store.runs({ runId })
   const recorded = (known === undefined ? {} : JSON.parse(known.optionsJson)) as RecordedOptions
   const merged = mergeOptions(options, {
     rootDir: workflow.directory ?? process.cwd(),
     ...recorded,
   })
-  const toolOptions = { ...options, ...merged, log, timeoutMs: merged.toolTimeoutMs }
+  const toolOptions = { ...optionsForTools({ ...options, ...merged }), log }
   // Checked before anything is recorded; a wrong option is the caller's and not the run's.
   const { rootDir } = checkedContext({ ...toolOptions, runId })
-  assertSameInput(options.input, known)
+  assertSameInput(input, known)
   if (known?.status === 'finished') {
     const progress = await restoreRun(store, runId, workflow.outputs)
     return resultOf(runId, progress)
   }
+  const given = givenInput(input)
+  // What no resume could mend begins no run.
+  if ((known?.inputJson ?? null) === null && given.json !== null) {
+    await parseInput(workflow, JSON.parse(given.json))
+  }
 
   const ending = new AbortController()
-  const input = givenInput(options.input)
   const { held, created, run } = await HeldRun.claim(
     store,
     {
       runId,
-      inputJson: input.json,
+      inputJson: given.json,
       optionsJson: JSON.stringify({ ...merged, rootDir }),
       leaseMs: options.leaseMs ?? 60_000,
     },
     (error) => ending.abort(error),
   )
-  const stop = (): void => ending.abort(stopped(runId, options.signal?.reason))
-  options.signal?.addEventListener('abort', stop, { once: true })
-  if (options.signal?.aborted === true) stop()
+  const stop = (): void => ending.abort(stopped(runId, signal?.reason))
+  signal?.addEventListener('abort', stop, { once: true })
+  if (signal?.aborted === true) stop()
   try {
-    if (input.error !== null && run.inputJson === null) throw input.error
-    const parsed = await parseInput(workflow, JSON.parse(run.inputJson ?? '{}'))
+    if (given.error !== null && run.inputJson === null) throw given.error
+    const parsed = await recordedInput(workflow, run)
     // What the process before left running has an unknown outcome from here on.
     if (!created) await log.recover({ runId, nowMs: Date.now() })
     const progress = await restoreRun(store, runId, workflow.outputs)
@@ -90,7 +101,8 @@ export async function runWorkflow<Input, Outputs extends object>(
       held,
       progress,
       toolOptions: { ...toolOptions, rootDir },
-      backoffMs: options.backoffMs ?? 1000,
+      allow,
+      backoffMs,
       ending,
       emit,
     }).finish()
@@ -105,7 +117,7 @@ export async function runWorkflow<Input, Outputs extends object>(
     emit({ type: 'run-error', runId, error: failure })
     throw failure
   } finally {
-    options.signal?.removeEventListener('abort', stop)
+    signal?.removeEventListener('abort', stop)
   }
 }
 

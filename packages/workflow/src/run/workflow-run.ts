@@ -26,6 +26,7 @@ export interface WorkflowRunParts {
   readonly held: HeldRun
   readonly progress: RunProgress
   readonly toolOptions: ToolRunOptions
+  readonly allow: readonly string[]
   readonly backoffMs: number
   /** Ends the run; also aborted from here when an error leaves no sense in going on. */
   readonly ending: AbortController
@@ -144,7 +145,7 @@ export class WorkflowRun {
   }
 
   #start(planned: PlannedTask): void {
-    const { held, progress, toolOptions, backoffMs, ending, emit } = this.#parts
+    const { held, progress, toolOptions, allow, backoffMs, ending, emit } = this.#parts
     const { task, nodeId, iteration } = planned
     const { runId } = held
     const key = progressKey(nodeId, iteration)
@@ -170,6 +171,7 @@ export class WorkflowRun {
         backoffMs,
         timeoutMs: task.timeoutMs,
         signal: ending.signal,
+        allow,
         toolOptions,
         work: task,
       },

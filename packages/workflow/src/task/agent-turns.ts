@@ -65,7 +65,7 @@ export async function runAgentTurns(
     signal.throwIfAborted()
     if (repair === repairs) throw outputInvalid(nodeId, verdict.problem, repair)
     onRepair(repair + 1, verdict.problem)
-    conversation.push(...answer.response.messages, {
+    conversation.push(...(answer.responseMessages ?? answer.response.messages), {
       role: 'user',
       content: toolName === null ? repairRequest(verdict.problem) : answerToolRequest(toolName),
     })

@@ -24,8 +24,10 @@ export interface AgentStep {
 /** What of an agent's answer a task reads. */
 export interface AgentAnswer {
   readonly text: string
-  /** The messages that the turn added to the conversation. */
+  /** The messages that the turn added to the conversation. Those of its last step, when there are `responseMessages`. */
   readonly response: { readonly messages: readonly AgentMessage[] }
+  /** AI SDK 7: the messages that the turn added to the conversation. */
+  readonly responseMessages?: readonly AgentMessage[]
 }
 
 /**

@@ -15,6 +15,8 @@ export interface ResolvedTask {
   readonly backoffMs: number
   readonly timeoutMs: number | null
   readonly signal: AbortSignal
+  /** Keys of calls that may run, once, although an earlier call may stand for them. */
+  readonly allow: readonly string[]
   /** What the context of every attempt is made with. */
   readonly toolOptions: ToolRunOptions
   readonly work: {

@@ -2,6 +2,7 @@ import { createToolRun, SmithersError, type ToolRun } from '@smithers/tool-core'
 import type { TaskFunction, TaskScope } from '../tree/components.ts'
 import { plainJson } from '../plain-json.ts'
 import type { TaskEvent } from '../events.ts'
+import { allowKeys } from './allowed-keys.ts'
 import { fenceCalls } from './fence-calls.ts'
 import { markFatal } from './fatal-error.ts'
 import { type AgentOutcome, runAgentTurns } from './agent-turns.ts'
@@ -42,6 +43,7 @@ export async function runAttempt(
       ? undefined
       : setTimeout(() => ending.abort(timedOut(nodeId, timeoutMs)), timeoutMs)
   try {
+    await allowKeys(run, task)
     const warning = attempt === 1 ? null : await run.retryWarning()
     emit({ ...place, type: 'attempt-start', warned: warning !== null })
     const result = await unlessAborted(

@@ -1,8 +1,10 @@
 import { SmithersError, type ToolCallLog, type ToolRunOptions } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
 import { type TaskEvent, toleratingListener } from '../events.ts'
+import { isSchema } from '../tree/output-reference.ts'
 import type { AgentMessage, TaskAgent } from './agent.ts'
 import { checkedContext } from './checked-context.ts'
+import { allowedKeys } from './allowed-keys.ts'
 import { runAttempts } from './run-attempts.ts'
 
 /** Options that reach every tool in every attempt and every turn. */
@@ -12,6 +14,13 @@ export interface TaskToolOptions extends Omit<
 > {
   /** Time limit of the processes that tools start, in milliseconds. @default 60_000 */
   readonly toolTimeoutMs?: number | undefined
+  /**
+   * Idempotency keys of calls that may run, once, although an earlier call may stand for them: what overrides
+   * `onRetry: 'block'`. The error `TOOL_CALL_BLOCKED` names the key.
+   *
+   * @default []
+   */
+  readonly allow?: readonly string[] | undefined
 }
 
 /** Options of {@link runTask}. */
@@ -73,29 +82,33 @@ export async function runTask<Output = string>(
     messages = [],
     output,
     tools = {},
+    retries = 0,
+    backoffMs = 1000,
+    timeoutMs,
+    repairs = 2,
+    allow,
+    attempt,
     toolTimeoutMs,
     onEvent,
     signal,
+    ...others
   } = options
-  if (prompt === undefined && messages.length === 0) {
-    throw new SmithersError('INVALID_INPUT', 'runTask needs a prompt or messages.')
-  }
-  const toolOptions = { ...options, timeoutMs: toolTimeoutMs }
-  const context = checkedContext(toolOptions)
-  const { runId, nodeId, iteration, log } = context
-  const attempt =
-    options.attempt ??
-    (options.runId === undefined ? 1 : await nextAttempt(log, runId, nodeId, iteration))
+  checkWork(options)
+  const toolOptions = { ...others, timeoutMs: toolTimeoutMs }
+  const { runId, nodeId, iteration, log } = checkedContext({ ...toolOptions, attempt })
+  const firstAttempt =
+    attempt ?? (options.runId === undefined ? 1 : await nextAttempt(log, runId, nodeId, iteration))
   const result = await runAttempts(
     {
       runId,
       nodeId,
       iteration,
-      firstAttempt: attempt,
+      firstAttempt,
       schema: output ?? null,
-      retries: wholeNumber('retries', options.retries ?? 0),
-      backoffMs: wholeNumber('backoffMs', options.backoffMs ?? 1000),
-      timeoutMs: duration(options.timeoutMs),
+      retries: wholeNumber('retries', retries),
+      backoffMs: wholeNumber('backoffMs', backoffMs),
+      timeoutMs: duration(timeoutMs),
+      allow: allowedKeys(allow),
       signal: signal ?? new AbortController().signal,
       toolOptions: { ...toolOptions, log },
       work: {
@@ -103,7 +116,7 @@ export async function runTask<Output = string>(
         tools,
         messages,
         content: prompt,
-        repairs: wholeNumber('repairs', options.repairs ?? 2),
+        repairs: wholeNumber('repairs', repairs),
       },
     },
     { start: nothing, end: nothing, fail: nothing },
@@ -120,6 +133,22 @@ export async function runTask<Output = string>(
 
 function nothing(): void {}
 
+/** What no attempt could mend is refused before the first. */
+function checkWork({ agent, prompt, messages, output, tools }: RunTaskOptions<unknown>): void {
+  if (typeof agent?.generate !== 'function') {
+    throw wrong('agent', 'an agent of the AI SDK or another object with generate()')
+  }
+  if (prompt !== undefined && typeof prompt !== 'string') throw wrong('prompt', 'a text')
+  if (messages !== undefined && !Array.isArray(messages)) throw wrong('messages', 'an array')
+  if (output !== undefined && !isSchema(output)) throw wrong('output', 'a schema of Zod 4')
+  if (tools !== undefined && (typeof tools !== 'object' || tools === null)) {
+    throw wrong('tools', 'an object of tools by their names')
+  }
+  if (prompt === undefined && (messages ?? []).length === 0) {
+    throw new SmithersError('INVALID_INPUT', 'runTask needs a prompt or messages.')
+  }
+}
+
 async function nextAttempt(
   log: ToolCallLog,
   runId: string,
@@ -128,6 +157,13 @@ async function nextAttempt(
 ): Promise<number> {
   const [last] = await log.list({ runId, nodeId, iteration, order: 'descending', limit: 1 })
   return (last?.attempt ?? 0) + 1
+}
+
+function wrong(option: string, needs: string): SmithersError {
+  return new SmithersError('INVALID_INPUT', `${option} of runTask must be ${needs}.`, {
+    details: { option },
+    effect: 'none',
+  })
 }
 
 function duration(timeoutMs: number | undefined): number | null {

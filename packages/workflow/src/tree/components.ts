@@ -28,14 +28,10 @@ export function Workflow(props: WorkflowProps): WorkflowElement {
   return createElement('workflow', props)
 }
 
-/** Properties of {@link Task}. */
-export interface TaskProps<Output = unknown> {
+/** Properties that every {@link Task} has. */
+export interface CommonTaskProps {
   /** Unique in the workflow; `nodeId` of the task's rows in the log. */
   readonly id: string
-  /** The output's name or `outputs.NAME`: what the task makes is validated by its schema and recorded under its name. */
-  readonly output?: OutputReference<Output> | string
-  /** Does the task. Without an agent, `children` is the output or a function that makes it. */
-  readonly agent?: TaskAgent
   /**
    * Tools that the agent gets in addition to its own; of two with one name, this one. With one that ends the task, such
    * as `response`, its valid call is the output.
@@ -51,18 +47,50 @@ export interface TaskProps<Output = unknown> {
   readonly repairs?: number
   /** Ids of tasks that must have finished before this one starts, wherever in the tree they stand. */
   readonly dependsOn?: readonly string[]
-  /**
-   * With an agent: the prompt, or a function that makes it when the attempt starts. Without: the output itself, or a
-   * function that makes it.
-   */
-  readonly children?: string | number | object | readonly (string | number)[] | TaskFunction
 }
+
+/** Properties of a {@link Task} that an agent does. */
+export interface AgentTaskProps<Output = unknown> extends CommonTaskProps {
+  /** The output's name or `outputs.NAME`: what the agent answers is validated by its schema and recorded under its name. */
+  readonly output?: OutputReference<Output> | string | undefined
+  /** Does the task. */
+  readonly agent: TaskAgent | undefined
+  /** The prompt, or a function that makes it when the attempt starts. */
+  readonly children?: TaskContent
+}
+
+/** Properties of a {@link Task} that a function does. `Made` is what it must make. */
+export interface ComputedTaskProps<Output = unknown, Made = unknown> extends CommonTaskProps {
+  /** The output's name or `outputs.NAME`: what the task makes is validated by its schema and recorded under its name. */
+  readonly output?: OutputReference<Output, Made> | string | undefined
+  readonly agent?: undefined
+  /** The output itself, or a function that makes it. */
+  readonly children?: MadeContent<Made>
+}
+
+/** Properties of {@link Task}. */
+export type TaskProps<Output = unknown, Made = unknown> =
+  | AgentTaskProps<Output>
+  | ComputedTaskProps<Output, Made>
+
+/** What may stand in a {@link Task} of which nothing more is known. */
+export type TaskContent = string | number | object | readonly (string | number)[] | TaskFunction
+
+/** What may stand in a {@link Task} that makes `Made`: the value, for a text also in parts, or a function that makes it. */
+export type MadeContent<Made> = unknown extends Made
+  ? TaskContent
+  :
+      | Made
+      | (string extends Made ? readonly (string | number)[] : never)
+      | ((scope: TaskScope) => Made | PromiseLike<Made>)
 
 /** Makes a prompt or an output at the start of an attempt. Tools called in it belong to the task. */
 export type TaskFunction = (scope: TaskScope) => unknown
 
 /** One task: an agent with a prompt, or a function. */
-export function Task<Output>(props: TaskProps<Output>): WorkflowElement {
+export function Task<Output, Made>(
+  props: AgentTaskProps<Output> | ComputedTaskProps<Output, Made>,
+): WorkflowElement {
   return createElement('task', props)
 }
 

@@ -1,9 +1,9 @@
 import type { ZodType } from 'zod'
 
 /** Names an output and carries its schema: what `outputs.NAME` of `createSmithers` is. */
-export interface OutputReference<Output = unknown> {
+export interface OutputReference<Output = unknown, Input = unknown> {
   readonly name: string
-  readonly schema: ZodType<Output>
+  readonly schema: ZodType<Output, Input>
 }
 
 export function isOutputReference(value: unknown): value is OutputReference {

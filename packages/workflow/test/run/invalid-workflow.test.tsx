@@ -219,14 +219,61 @@ describe('runWorkflow', () => {
     },
   )
 
-  test('names an input that does not match the schema', async () => {
-    const typed = createSmithers({ input: z.object({ file: z.string() }) })
-    const workflow = typed.smithers(() => <Workflow name="typed">{null}</Workflow>)
+  const typed = createSmithers({ input: z.object({ file: z.string() }) })
+  const needsFile = typed.smithers((ctx) => (
+    <Workflow name="typed">
+      <Task id="read">{() => ctx.input.file}</Task>
+    </Workflow>
+  ))
+
+  test.each([[{ file: 7 }], [{ fil: 'a.ts' }], [undefined]])(
+    'begins no run with the input %j, so that the right one can begin it',
+    async (wrong) => {
+      const store = createMemoryRunStore()
+      const options = { runId: 'r', store }
+      await expect(
+        runWorkflow(needsFile, { ...options, ...(wrong && { input: wrong as never }) }),
+      ).rejects.toMatchObject({
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining("The input does not match the workflow's schema: file:"),
+      })
+      expect(await store.runs()).toEqual([])
+      const { tasks } = await runWorkflow(needsFile, { ...options, input: { file: 'a.ts' } })
+      expect(tasks).toMatchObject([{ output: 'a.ts' }])
+    },
+  )
+
+  test('takes a right input for a run whose input could not be recorded, and no wrong one', async () => {
     const store = createMemoryRunStore()
-    const run = runWorkflow(workflow, { runId: 'r', store, input: { file: 7 } as never })
-    await expect(run).rejects.toMatchObject({
-      code: 'INVALID_INPUT',
-      message: expect.stringContaining('The input does not match the workflow'),
+    const options = { runId: 'r', store }
+    const inputs = [{ file: 'a.ts', size: 1n }, { file: 7 }]
+    for (const input of inputs) {
+      const run = runWorkflow(needsFile, { ...options, input: input as never })
+      await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    }
+    expect(await store.runs()).toMatchObject([{ runId: 'r', inputJson: null }])
+    await runWorkflow(needsFile, { ...options, input: { file: 'a.ts' } })
+    expect(await store.runs()).toMatchObject([{ status: 'finished' }])
+  })
+
+  test('says that the schema has changed when the input of a run no longer matches', async () => {
+    const store = createMemoryRunStore()
+    const options = { runId: 'r', store }
+    const other = createSmithers({ input: z.object({ name: z.string() }) })
+    const needsName = other.smithers(() => (
+      <Workflow name="other">
+        <Task id="fail">
+          {() => {
+            throw new Error('not yet')
+          }}
+        </Task>
+      </Workflow>
+    ))
+    const run = runWorkflow(needsName, { ...options, input: { name: 'x' } })
+    await expect(run).rejects.toThrow('not yet')
+    await expect(runWorkflow(needsFile, options)).rejects.toMatchObject({
+      code: 'WORKFLOW_INVALID',
+      message: expect.stringContaining("no longer matches the workflow's schema: file:"),
     })
   })
 

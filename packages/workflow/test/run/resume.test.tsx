@@ -268,7 +268,7 @@ describe('runWorkflow', () => {
     const workflow = smithers(() => (
       <Workflow name="folder">
         <Task id="look" output="note">
-          {() => ({ text: getToolContext()?.rootDir })}
+          {() => ({ text: getToolContext()?.rootDir ?? 'none' })}
         </Task>
       </Workflow>
     ))

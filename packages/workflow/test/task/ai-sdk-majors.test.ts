@@ -35,7 +35,13 @@ function contents() {
   }
 }
 
-function agents(look: ReturnType<typeof lookTool>): Record<string, TaskAgent> {
+interface Major {
+  readonly agent: TaskAgent
+  /** The roles and the kinds of parts of the last prompt that the model was shown. */
+  readonly lastPrompt: () => readonly string[]
+}
+
+function agents(look: ReturnType<typeof lookTool>): Record<string, Major> {
   const [next5, next6, next7] = [contents(), contents(), contents()]
   const model5 = new MockLanguageModelV2({
     doGenerate: async () => {
@@ -57,11 +63,30 @@ function agents(look: ReturnType<typeof lookTool>): Record<string, TaskAgent> {
       return { content: [...content], finishReason, usage: tokens, warnings: [] }
     },
   })
+  const stopWhen = ({ steps }: { readonly steps: readonly unknown[] }): boolean =>
+    steps.length === 3
+  const tools = { look }
   return {
-    5: new Agent5({ model: model5, tools: { look }, stopWhen: ({ steps }) => steps.length === 3 }),
-    6: new Agent6({ model: model6, tools: { look } }),
-    7: new ToolLoopAgent({ model: model7, tools: { look } }),
+    5: { agent: new Agent5({ model: model5, tools, stopWhen }), lastPrompt: () => shown(model5) },
+    6: { agent: new Agent6({ model: model6, tools }), lastPrompt: () => shown(model6) },
+    7: { agent: new ToolLoopAgent({ model: model7, tools }), lastPrompt: () => shown(model7) },
   }
+}
+
+interface Model {
+  readonly doGenerateCalls: readonly { readonly prompt: readonly PromptMessage[] }[]
+}
+
+interface PromptMessage {
+  readonly role: string
+  readonly content: string | readonly { readonly type: string }[]
+}
+
+function shown({ doGenerateCalls }: Model): readonly string[] {
+  const prompt = doGenerateCalls.at(-1)?.prompt ?? []
+  return prompt.flatMap(({ role, content }) =>
+    typeof content === 'string' ? [role] : content.map(({ type }) => `${role} ${type}`),
+  )
 }
 
 function lookTool(seen: ToolContext[]) {
@@ -80,7 +105,7 @@ describe('runTask', () => {
     'drives an agent of the AI SDK %s, repair turns too',
     async (major) => {
       const seen: ToolContext[] = []
-      const agent = agents(lookTool(seen))[major] as TaskAgent
+      const { agent, lastPrompt } = agents(lookTool(seen))[major] as Major
       const result = await runTask({
         agent,
         prompt: 'Look.',
@@ -92,6 +117,16 @@ describe('runTask', () => {
       expect(seen).toMatchObject([
         { nodeId: 'look', seq: 1, maxOutputBytes: 777, toolCallId: 'call-1' },
         { nodeId: 'look', seq: 2, maxOutputBytes: 777, toolCallId: 'call-3' },
+      ])
+      // What was done before the repair is what the agent must not do again.
+      expect(lastPrompt()).toEqual([
+        'user text',
+        'assistant tool-call',
+        'tool tool-result',
+        'assistant text',
+        'user text',
+        'assistant tool-call',
+        'tool tool-result',
       ])
     },
   )

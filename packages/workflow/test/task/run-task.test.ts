@@ -267,14 +267,32 @@ describe('runTask', () => {
     [{ toolTimeoutMs: 3_600_001 }, 'toolTimeoutMs must be a positive number'],
     [{ timeoutMs: 2 ** 31 }, 'timeoutMs must be a positive number of at most 2147483647'],
     [{ retries: -1 }, 'retries'],
+    [{ attempt: 0 }, 'attempt'],
     [{ prompt: undefined }, 'prompt'],
+    [{ prompt: 7 }, 'prompt of runTask must be a text'],
+    [{ messages: 'Go.' }, 'messages of runTask must be an array'],
+    [{ agent: undefined }, 'agent of runTask must be an agent of the AI SDK'],
+    [{ agent: {} }, 'agent of runTask must be an agent of the AI SDK'],
+    [{ agent: null }, 'agent of runTask must be an agent of the AI SDK'],
+    [{ output: {} }, 'output of runTask must be a schema of Zod 4'],
+    [{ output: null }, 'output of runTask must be a schema of Zod 4'],
+    [{ tools: null }, 'tools of runTask must be an object'],
+    [{ allow: 'key' }, 'allow must be a list of idempotency keys'],
+    [{ allow: [''] }, 'allow must be a list of idempotency keys'],
   ])('refuses %j before it asks the agent', async (options, named) => {
     const { agent, prompts } = scriptedAgent({}, ['done'])
-    const task = runTask({ agent, prompt: 'Go.', ...options } as Parameters<typeof runTask>[0])
+    const events: TaskEvent[] = []
+    const task = runTask({
+      agent,
+      prompt: 'Go.',
+      retries: 3,
+      onEvent: (event) => events.push(event),
+      ...options,
+    } as Parameters<typeof runTask>[0])
     await expect(task).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringContaining(named),
     })
-    expect(prompts).toEqual([])
+    expect([prompts, events]).toEqual([[], []])
   })
 })

@@ -1,0 +1,30 @@
+import { SmithersError, type ToolRun } from '@smithers/tool-core'
+import type { ResolvedTask } from './resolved-task.ts'
+
+/**
+ * The option `allow`.
+ *
+ * @throws SmithersError `INVALID_INPUT`
+ */
+export function allowedKeys(allow: readonly string[] = []): readonly string[] {
+  if (Array.isArray(allow) && allow.every((key) => typeof key === 'string' && key !== '')) {
+    return allow
+  }
+  throw new SmithersError('INVALID_INPUT', 'allow must be a list of idempotency keys.', {
+    details: { option: 'allow' },
+    effect: 'none',
+  })
+}
+
+/** Hands the permissions of a task to one attempt, without those that an attempt before it has used. */
+export async function allowKeys(
+  run: ToolRun,
+  { allow, firstAttempt }: ResolvedTask,
+): Promise<void> {
+  const { log, runId, attempt } = run.context
+  for (const key of allow) {
+    const calls = attempt === firstAttempt ? [] : await log.list({ runId, idempotencyKey: key })
+    const used = calls.some((call) => call.attempt >= firstAttempt && call.effect !== 'none')
+    if (!used) run.allow(key)
+  }
+}
