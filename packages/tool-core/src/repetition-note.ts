@@ -1,4 +1,5 @@
 import { type KnownCall, outcomeOf } from './call/known-calls.ts'
+import { chain } from './call/maybe-promise.ts'
 import { retryWarningMarker } from './retry-warning.ts'
 
 /** What the agent is told in the result of a call that repeats, or may repeat, one of an earlier attempt. */
@@ -34,11 +35,12 @@ export function withRepetitionNotes(
   toModelOutput: ToModelOutput | undefined,
   notes: ReadonlyMap<string, string>,
 ): ToModelOutput {
-  return async (given) => {
+  return (given) => {
     const output = isModelOutputOptions(given) ? given.output : given
-    const shown = toModelOutput === undefined ? plainOutput(output) : await toModelOutput(given)
     const note = isModelOutputOptions(given) ? notes.get(given.toolCallId) : undefined
-    return note === undefined ? shown : prefixed(shown, note)
+    // At once when it can be: AI SDK 5 does not wait, and fails over a promise among its messages.
+    const shown = toModelOutput === undefined ? plainOutput(output) : toModelOutput(given)
+    return note === undefined ? shown : chain(shown, (plain) => prefixed(plain, note))
   }
 }
 
