@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Sandbox, SandboxFiles, SandboxOptions } from '@smithers/sandbox'
-import type { TaskContext } from '@smithers/tool-core'
+import { SmithersError, type TaskContext } from '@smithers/tool-core'
 import type { ToolSettings } from './tool-settings.ts'
 
 /** The fields of a call's context that decide which sandbox serves it. */
@@ -35,18 +35,23 @@ export async function filesFor(
 ): Promise<SandboxFiles> {
   const { createSandboxFiles } = await sandboxPackage()
   const rootDir = settings.rootDir ?? context.rootDir
+  // What commands may read outside the root concerns commands.
+  const { read: _read, ...rules } = settings.files ?? {}
   return remember(
     cacheOf(settings).files,
     rootKey(rootDir),
-    () => createSandboxFiles({ rootDir, ...settings.files }),
+    () => createSandboxFiles({ rootDir, ...rules }),
     (files) => files.close(),
   )
 }
 
 /** The sandbox that runs the commands of a call; made once per root, network, isolation and bundle. */
 export function sandboxFor(context: SandboxContext, settings: ToolSettings): Promise<Sandbox> {
-  const { allowNetwork = context.allowNetwork, ...policy } = settings
-  return cachedSandbox(context, settings, { ...policy, network: allowNetwork ? 'host' : 'none' })
+  const allowNetwork = settings.allowNetwork ?? context.allowNetwork
+  return cachedSandbox(context, settings, {
+    ...policyOf(settings),
+    network: allowNetwork ? 'host' : 'none',
+  })
 }
 
 /** The sandbox that runs ripgrep: under the same isolation, never with a network, with the program readable. */
@@ -55,15 +60,20 @@ export function searchSandboxFor(
   settings: ToolSettings,
   program: string,
 ): Promise<Sandbox> {
-  const { allowNetwork: _network, ...policy } = settings
+  const { files, ...policy } = policyOf(settings)
   return cachedSandbox(context, settings, {
     ...policy,
-    files: { ...policy.files, read: [...(policy.files?.read ?? []), program] },
+    files: { ...files, read: [...(files?.read ?? []), program] },
     network: 'none',
     // A pattern may look like a URL. The program is ours and has no network code.
     commands: () => null,
     warn: () => {},
   })
+}
+
+function policyOf(settings: ToolSettings): Omit<SandboxOptions, 'rootDir'> {
+  const { limits, commands, files, env, warn } = settings
+  return { limits, commands, files, env, warn }
 }
 
 function cachedSandbox(
@@ -96,10 +106,31 @@ function cacheOf(settings: ToolSettings): SandboxCache {
   return cache
 }
 
-/** A root that was removed and made again, or a link that now leads elsewhere, is another root. */
+/**
+ * A root that was removed and made again, or a link that now leads elsewhere, is another root.
+ *
+ * @throws SmithersError `INVALID_INPUT`, which ends the run, when there is no such directory
+ */
 function rootKey(rootDir: string): string {
-  const stats = statSync(rootDir, { throwIfNoEntry: false })
-  return stats === undefined ? rootDir : `${stats.dev}:${stats.ino}:${rootDir}`
+  let problem = 'is not a directory'
+  let cause: unknown
+  try {
+    const stats = statSync(rootDir)
+    if (stats.isDirectory()) return `${stats.dev}:${stats.ino}:${rootDir}`
+  } catch (error) {
+    problem = isMissing(error) ? 'does not exist' : 'cannot be opened'
+    cause = error
+  }
+  // A model reads this: it can do nothing about it, and the path is none of its business.
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `The root directory of the tools ${problem}, so none of them can work. Whoever started this run has to create it, or to pass another rootDir.`,
+    { details: { option: 'rootDir' }, cause, effect: 'none', fatal: true },
+  )
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
 /** Looks up or makes, and forgets the one not used for longest when there are too many. */

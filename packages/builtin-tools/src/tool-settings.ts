@@ -1,8 +1,10 @@
+import { resolve } from 'node:path'
 import type { CommandLimits, RunResult, SandboxOptions } from '@smithers/sandbox'
+import { callback, type FieldsOf, flag, sandboxOptions, text } from '@smithers/sandbox/options'
 
 /** What a bundle fixes for its tools; what it leaves out comes from the context of each call. */
 export interface ToolSettings {
-  /** Sandbox root. @default the context's `rootDir` */
+  /** Sandbox root; a relative path is resolved once, now. @default the context's `rootDir` */
   readonly rootDir?: string | undefined
   /** Limits of commands and of what a tool reads, writes and returns. */
   readonly limits?: CommandLimits | undefined
@@ -31,6 +33,19 @@ export interface RanCommand {
   readonly cmd: string
   readonly args: readonly string[]
   readonly result: RunResult
+}
+
+/** Readers of {@link ToolSettings}: the sandbox's own where an option is the sandbox's. */
+export const settingFields: FieldsOf<ToolSettings> = {
+  rootDir: (value, name, all) => resolve(String(text(value, name, all))),
+  limits: sandboxOptions.limits,
+  isolation: sandboxOptions.isolation,
+  allowNetwork: flag,
+  commands: sandboxOptions.commands,
+  files: sandboxOptions.files,
+  env: sandboxOptions.env,
+  onCommand: callback,
+  warn: callback,
 }
 
 /** Everything from the context of the call. */

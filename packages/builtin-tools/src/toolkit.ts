@@ -1,8 +1,9 @@
+import { type FieldsOf, listOf, oneOf, readOptions } from '@smithers/sandbox/options'
 import { bash, createBashTool } from './bash.ts'
 import { createEditTool, edit } from './edit.ts'
 import { createGrepTool, grep } from './grep.ts'
 import { createReadTool, read } from './read.ts'
-import type { ToolSettings } from './tool-settings.ts'
+import { settingFields, type ToolSettings } from './tool-settings.ts'
 import { createWriteTool, write } from './write.ts'
 
 /** The built-in tools by name. A type and not an interface, so that it is a `ToolSet` of the AI SDK. */
@@ -33,8 +34,16 @@ const factories = {
   bash: createBashTool,
 }
 
+const optionFields: FieldsOf<BuiltinToolsOptions> = {
+  only: listOf(oneOf(Object.keys(factories))),
+  ...settingFields,
+}
+
 /**
  * A bundle with other limits, isolation, network policy or root, or fewer tools.
+ *
+ * @throws an error with the code `INVALID_INPUT` for an option that does not exist or is not of its type: what was to
+ * restrict the tools is never lost in silence
  *
  * @example
  * const readOnly = createBuiltinTools({ only: ['read', 'grep'] })
@@ -42,7 +51,7 @@ const factories = {
 export function createBuiltinTools<Name extends keyof BuiltinTools = keyof BuiltinTools>(
   options: BuiltinToolsOptions<Name> = {},
 ): Pick<BuiltinTools, Name> {
-  const { only, ...rest } = options
+  const { only, ...rest } = readOptions(options, optionFields)
   const settings: ToolSettings = Object.freeze(rest)
   const names = only ?? (Object.keys(factories) as Name[])
   // Each factory makes the tool of its name; the compiler loses that link through the index.

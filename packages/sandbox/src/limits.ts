@@ -1,5 +1,3 @@
-import { SandboxError } from './sandbox-error.ts'
-
 /** Limits of one command. Absent ones are not applied. */
 export interface CommandLimits {
   /** Milliseconds before the whole process tree is killed. @default 60_000 @maximum 3_600_000 */
@@ -83,26 +81,10 @@ export const maxDeniedNames = 1_000
 /** How long a call waits for the rest of the output after its command has exited: a child left behind may hold the pipe for ever. */
 export const drainMs = 250
 
-/**
- * Fills in `limits` from `defaults` and refuses what is not a positive whole number within its maximum.
- *
- * @throws SandboxError `INVALID_INPUT`
- */
+/** Fills in `limits`, which were read and checked, from `defaults`. */
 export function resolveLimits(limits: CommandLimits, defaults?: ResolvedLimits): ResolvedLimits {
-  const resolve = (name: keyof ResolvedLimits): number | null => {
-    const value = limits[name]
-    if (value === undefined)
-      return defaults === undefined ? commandLimits[name].default : defaults[name]
-    const { maximum, unit } = commandLimits[name]
-    if (!Number.isSafeInteger(value) || value < 1 || value > maximum) {
-      throw new SandboxError(
-        'INVALID_INPUT',
-        `${name} is ${String(value)}. Pass a whole number of ${unit} from 1 to ${maximum}.`,
-        { details: { option: name, value, maximum }, effect: 'none' },
-      )
-    }
-    return value
-  }
+  const resolve = (name: keyof ResolvedLimits): number | null =>
+    limits[name] ?? (defaults === undefined ? commandLimits[name].default : defaults[name])
   return Object.freeze({
     // These two have a default, so they are never null.
     timeoutMs: resolve('timeoutMs') as number,

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { canonicalDirectory } from './files/file-guard.ts'
 import { createSandboxFiles } from './files/sandbox-files.ts'
 import { resolveProtectedNames } from './files/protected-names.ts'
 import type { IsolationReport } from './isolation/backend.ts'
@@ -10,13 +10,16 @@ import { commandEnvironment } from './process/environment.ts'
 import { confinedRun, type RunSettings } from './process/confined-run.ts'
 import { policyOnlyWarning } from './network/policy-only-warning.ts'
 import { explainAction } from './explain-action.ts'
+import { readOptions } from './read-options.ts'
 import type { Sandbox, SandboxOptions } from './sandbox.ts'
+import { sandboxOptions } from './sandbox-options.ts'
 import { createSession } from './session.ts'
 import { SandboxError } from './sandbox-error.ts'
 
 /** Resolves the options of `createSandbox`, finds the backend, and puts the parts together. */
-export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  checkRoot(options.rootDir)
+export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
+  const options = readOptions(given, sandboxOptions)
+  canonicalDirectory(options.rootDir)
   const network = resolveNetwork(options.network ?? 'none')
   const limits = resolveLimits(options.limits ?? {})
   const filePolicy = options.files ?? {}
@@ -39,8 +42,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     files,
     backend,
     network,
-    read: Object.freeze([...(filePolicy.read ?? [])]),
-    deny: Object.freeze([...(filePolicy.deny ?? [])]),
+    read: filePolicy.read ?? [],
+    deny: filePolicy.deny ?? [],
     protect: resolveProtectedNames(filePolicy.protect ?? 'default'),
     enforced: Object.freeze({ backend: backend.name, ...isolation.enforced }),
     env: Object.freeze(commandEnvironment(options.env ?? {})),
@@ -52,7 +55,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     rootDir,
     files,
     report,
-    run: (command, args = [], runOptions = {}) => confinedRun(settings, command, args, runOptions),
+    run: (command, args = [], choice = {}) => confinedRun(settings, command, args, choice),
     explain: (action) => explainAction(settings, action),
     session: () => createSession(settings),
     close: () => files.close(),
@@ -60,19 +63,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 function resolveNetwork(network: NonNullable<SandboxOptions['network']>): 'none' | 'host' {
-  if (network === 'none' || network === 'host') return network
-  if (typeof network === 'object' && Array.isArray(network.allow)) {
-    // Never a silent 'host': who asks for a few hosts must not get all of them.
-    throw new SandboxError(
-      'TOOL_ISOLATION_UNAVAILABLE',
-      "network: { allow: [...] } is not available yet. Use network: 'none', or 'host' to allow every connection.",
-      { details: { option: 'network', allow: network.allow }, effect: 'none' },
-    )
-  }
+  if (typeof network === 'string') return network
+  // Never a silent 'host': who asks for a few hosts must not get all of them.
   throw new SandboxError(
-    'INVALID_INPUT',
-    `network is ${JSON.stringify(network)}. Pass 'none', 'host' or { allow: ['host:port'] }.`,
-    { details: { option: 'network' }, effect: 'none' },
+    'TOOL_ISOLATION_UNAVAILABLE',
+    "network: { allow: [...] } is not available yet. Use network: 'none', or 'host' to allow every connection.",
+    { details: { option: 'network', allow: network.allow }, effect: 'none' },
   )
 }
 
@@ -90,7 +86,7 @@ async function resolveCommandCheck(
     case 'strict':
       // The shell parser is loaded by those who want it.
       return (await import('./network/strict-policy.ts')).checkStrictPolicy
-    case 'off':
+    default:
       if (report.enforced.network === 'enforced') return null
       throw new SandboxError(
         'TOOL_ISOLATION_UNAVAILABLE',
@@ -98,32 +94,9 @@ async function resolveCommandCheck(
           `${report.notEnforced.find(({ what }) => what === 'network')?.fix ?? ''} Or use commands: 'documented'.`,
         { details: { missing: ['network'], backend: report.backend }, effect: 'none' },
       )
-    default:
-      throw new SandboxError(
-        'INVALID_INPUT',
-        `commands is ${JSON.stringify(commands)}. Pass 'documented', 'strict', 'off' or a function of argv.`,
-        { details: { option: 'commands' }, effect: 'none' },
-      )
   }
 }
 
 function requiresFiles(wish: NonNullable<SandboxOptions['isolation']>): boolean {
   return wish === 'require' || (typeof wish === 'object' && wish.require.includes('files'))
-}
-
-function checkRoot(rootDir: string): void {
-  const refuse = (problem: string, cause?: unknown): never => {
-    throw new SandboxError(
-      'INVALID_INPUT',
-      `rootDir ${JSON.stringify(rootDir)} ${problem}. Pass the directory to confine to.`,
-      { details: { rootDir }, cause, effect: 'none' },
-    )
-  }
-  if (typeof rootDir !== 'string' || rootDir === '') refuse('is not a path')
-  try {
-    if (!statSync(rootDir).isDirectory()) refuse('is not a directory')
-  } catch (error) {
-    if (SandboxError.isInstance(error)) throw error
-    refuse('cannot be opened', error)
-  }
 }

@@ -43,7 +43,7 @@ describe('createSandbox', () => {
   test('refuses values that no option has, and names the ones that it has', async () => {
     const rootDir = newRoot()
     await expect(createSandbox({ rootDir, network: 'some' as never })).rejects.toThrow(
-      "Pass 'none', 'host'",
+      "Pass 'none' or 'host'.",
     )
     await expect(createSandbox({ rootDir, commands: 'lax' as never })).rejects.toThrow(
       "Pass 'documented', 'strict', 'off' or a function",

@@ -48,11 +48,11 @@ describeIsolations('sandbox.run', (isolation) => {
     ['env["A"]', { env: { A: '\ud800' } }],
     ['env["A=B"]', { env: { 'A=B': 'x' } }],
     ['env[""]', { env: { '': 'x' } }],
-  ])('starts nothing with an option %s that no process can have', async (argument, options) => {
+  ])('starts nothing with an option %s that no process can have', async (option, options) => {
     const sandbox = await newSandbox({ isolation })
     const failure = sandbox.run('touch', ['made'], options as never)
     await expect(failure).rejects.toMatchObject({ code: 'INVALID_INPUT', effect: 'none' })
-    await expect(failure).rejects.toMatchObject({ details: { argument } })
+    await expect(failure).rejects.toMatchObject({ details: { option } })
     expect(existsSync(join(sandbox.rootDir, 'made'))).toBe(false)
   })
 

@@ -61,6 +61,10 @@ export interface SmithersErrorOptions {
   readonly effect?: CallEffect
   /** What the log records in place of the message, when the message quotes contents that must not be stored. */
   readonly logMessage?: string
+  /**
+   * Ends the run (`run.fatal`), since no call of the model can repair it: a root directory that is missing. @default false
+   */
+  readonly fatal?: boolean
 }
 
 /** The plain form of an error, as it is logged. */
@@ -87,6 +91,7 @@ export class SmithersError extends Error {
   readonly details: Readonly<Record<string, unknown>>
   readonly effect: CallEffect | undefined
   readonly logMessage: string | undefined
+  readonly fatal: boolean | undefined
 
   constructor(code: SmithersErrorCode, message: string, options: SmithersErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -94,6 +99,7 @@ export class SmithersError extends Error {
     this.details = Object.freeze({ ...options.details })
     this.effect = options.effect
     this.logMessage = options.logMessage
+    this.fatal = options.fatal
   }
 
   toJSON(): SmithersErrorJson {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { SandboxError } from '../sandbox-error.ts'
 import { canHoldDescriptors, openBeneathTree } from './beneath-tree.ts'
 import { openCheckedTree } from './checked-tree.ts'
-import { toFileError } from './file-error.ts'
+import { systemCode, toFileError } from './file-error.ts'
 import type { DirectoryTree, GuardKind } from './held-directory.ts'
 import { createPathPolicy, foldPath, foldsCase } from './path-policy.ts'
 import type { PathPolicy } from './path-policy.ts'
@@ -93,27 +93,26 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
   }
 }
 
-function canonicalDirectory(rootDir: string): string {
-  if (typeof rootDir !== 'string' || rootDir === '' || rootDir.includes('\0')) {
-    throw new SandboxError(
+/**
+ * The real path of a root.
+ *
+ * @throws SandboxError `INVALID_INPUT` when it is no directory
+ */
+export function canonicalDirectory(rootDir: string): string {
+  const refuse = (problem: string, cause?: unknown): SandboxError =>
+    new SandboxError(
       'INVALID_INPUT',
-      `rootDir must be the path of a directory, got ${JSON.stringify(rootDir)}.`,
+      `rootDir ${JSON.stringify(rootDir)} ${problem}. Pass the directory to confine to.`,
+      { details: { option: 'rootDir', rootDir }, cause, effect: 'none' },
     )
-  }
   let canonical: string
   try {
     canonical = realpathSync.native(rootDir)
+    if (statSync(canonical).isDirectory()) return canonical
   } catch (error) {
-    throw new SandboxError(
-      'INVALID_INPUT',
-      `rootDir ${JSON.stringify(rootDir)} does not exist. Create it first.`,
-      {
-        cause: error,
-      },
-    )
+    throw refuse(systemCode(error) === 'ENOENT' ? 'does not exist' : 'cannot be opened', error)
   }
-  if (statSync(canonical).isDirectory()) return canonical
-  throw new SandboxError('INVALID_INPUT', `rootDir ${JSON.stringify(rootDir)} is not a directory.`)
+  throw refuse('is not a directory')
 }
 
 function openTree(rootDir: string, wanted: 'auto' | GuardKind): DirectoryTree {

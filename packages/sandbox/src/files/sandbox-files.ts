@@ -1,4 +1,6 @@
+import { readOptions } from '../read-options.ts'
 import { SandboxError } from '../sandbox-error.ts'
+import { sandboxFilesOptions } from '../sandbox-options.ts'
 import type { WriteDurability } from './atomic-write.ts'
 import type { DirectoryEntry } from './directory-entries.ts'
 import { fileNotFound, toFileError } from './file-error.ts'
@@ -249,26 +251,15 @@ function someSteps<T>(steps: Iterator<void, T, void>): IteratorResult<void, T> {
   return { done: false, value: undefined }
 }
 
-function resolveOptions(options: SandboxFilesOptions) {
+function resolveOptions(given: SandboxFilesOptions) {
   const {
-    maxLinks = 1,
+    rootDir,
     deny = [],
     protect = 'default',
+    maxLinks = 1,
     durability = 'fsync',
     guard = 'auto',
-  } = options
-  if (!Number.isSafeInteger(maxLinks) || maxLinks < 1) {
-    throw new SandboxError(
-      'INVALID_INPUT',
-      `maxLinks must be a whole number of at least 1, got ${maxLinks}.`,
-    )
-  }
-  return Object.freeze({
-    rootDir: options.rootDir,
-    deny,
-    protectedNames: resolveProtectedNames(protect),
-    maxLinks,
-    durability,
-    guard,
-  })
+  } = readOptions(given, sandboxFilesOptions)
+  const protectedNames = resolveProtectedNames(protect)
+  return Object.freeze({ rootDir, deny, protectedNames, maxLinks, durability, guard })
 }

@@ -11,8 +11,10 @@ import type {
   RunResult,
   Violation,
 } from '../sandbox.ts'
+import { readOptions } from '../read-options.ts'
+import { runOptions } from '../sandbox-options.ts'
 import { SandboxError } from '../sandbox-error.ts'
-import { checkedVariables, checkRun } from './check-run.ts'
+import { checkArguments } from './check-arguments.ts'
 import { createControlGroup, hasControlGroups } from './control-group.ts'
 import { markerVariable } from './environment.ts'
 import { findCommand } from './find-command.ts'
@@ -57,12 +59,12 @@ export async function confinedRun(
   settings: RunSettings,
   command: string,
   args: readonly string[],
-  options: RunOptions,
+  given: RunOptions,
   hooks: RunHooks = {},
 ): Promise<RunResult> {
+  checkArguments(command, args)
+  const options = readOptions(given, runOptions)
   const limits = resolveLimits(options, settings.limits)
-  checkRun(command, args, options)
-  const variables = checkedVariables(options.env)
   const argv = [command, ...args] as const
   const enforced = { ...settings.enforced, limits: limitEnforcement(limits, settings) }
   const notStarted = (status: RunResult['status'], error: SandboxError): RunResult => ({
@@ -90,7 +92,7 @@ export async function confinedRun(
     const marker = randomUUID()
     const env: Record<string, string> = {
       ...settings.env,
-      ...variables,
+      ...options.env,
       PWD: directory.absolutePath,
       [markerVariable]: marker,
     }

@@ -1,3 +1,4 @@
+import { sandboxOptions } from '@smithers/sandbox/options'
 import { describe, expect, test } from 'vitest'
 import { commandLimits, resolveLimits } from '../../src/limits.ts'
 
@@ -13,25 +14,29 @@ describe('resolveLimits', () => {
     })
   })
 
+  test('keeps the limits of the sandbox where a command has none of its own', () => {
+    const defaults = resolveLimits({ timeoutMs: 5, memoryMb: 7 })
+    expect(resolveLimits({ timeoutMs: 9 }, defaults)).toMatchObject({ timeoutMs: 9, memoryMb: 7 })
+  })
+})
+
+describe('sandboxOptions.limits', () => {
+  const read = (limits: object): unknown => sandboxOptions.limits(limits, 'limits', sandboxOptions)
+
   test.each(Object.keys(commandLimits) as (keyof typeof commandLimits)[])(
     '%s takes 1 and its maximum, and nothing beyond',
     (name) => {
       const { maximum } = commandLimits[name]
-      expect(resolveLimits({ [name]: 1 })[name]).toBe(1)
-      expect(resolveLimits({ [name]: maximum })[name]).toBe(maximum)
+      expect(read({ [name]: 1 })).toEqual({ [name]: 1 })
+      expect(read({ [name]: maximum })).toEqual({ [name]: maximum })
       for (const value of [0, -1, 1.5, maximum + 1, Number.NaN, Number.POSITIVE_INFINITY]) {
-        expect(() => resolveLimits({ [name]: value })).toThrow(
+        expect(() => read({ [name]: value })).toThrow(
           expect.objectContaining({
             code: 'INVALID_INPUT',
-            message: expect.stringContaining(`${name} is ${value}. Pass a whole number`),
+            message: expect.stringContaining(`limits.${name} is ${value}. Pass a whole number`),
           }),
         )
       }
     },
   )
-
-  test('keeps the limits of the sandbox where a command has none of its own', () => {
-    const defaults = resolveLimits({ timeoutMs: 5, memoryMb: 7 })
-    expect(resolveLimits({ timeoutMs: 9 }, defaults)).toMatchObject({ timeoutMs: 9, memoryMb: 7 })
-  })
 })

@@ -1,8 +1,14 @@
 import type { MaybePromise } from '../log/tool-call-log.ts'
 import { type CallEffect, isSmithersError, type SmithersError } from '../smithers-error.ts'
-import { fencedError, finishLostError, logUnavailableError } from './call-errors.ts'
+import {
+  fencedError,
+  finishLostError,
+  logUnavailableError,
+  snapshotTimeoutError,
+} from './call-errors.ts'
 import type { CallOutcome, CallRecord } from './call-record.ts'
 import { chain, rescue } from './maybe-promise.ts'
+import { settleWithin } from './settle-within.ts'
 import type { TaskJournal } from './task-journal.ts'
 import type { ToolDefinition } from './tool-definition.ts'
 
@@ -56,6 +62,8 @@ export class CallEnding {
   finish(outcome: CallOutcome): MaybePromise<SmithersError | undefined> {
     const { callToken, toolName } = this.#record.row
     const { policy } = this.#journal
+    const error = outcome.status === 'error' ? outcome.error : undefined
+    if (isSmithersError(error) && error.fatal === true) this.#journal.raise(error)
     this.#journal.leases.release(callToken)
     return rescue(
       () =>
@@ -96,7 +104,12 @@ export class CallEnding {
   snapshot(): MaybePromise<void> {
     const { name, sideEffect } = this.#definition.metadata
     if (!sideEffect || !this.#journal.policy.snapshots) return this.#record.end()
-    return this.#journal.task.durabilitySnapshot(name, this.#toolCallId).then(
+    const { task } = this.#journal
+    const taken = settleWithin(task.durabilitySnapshot(name, this.#toolCallId), {
+      timeoutMs: task.timeoutMs,
+      timedOut: (timeoutMs) => snapshotTimeoutError(name, timeoutMs),
+    })
+    return taken.then(
       () => this.#record.end(),
       (error: unknown) => this.#record.end(error),
     )

@@ -1,0 +1,48 @@
+import type { OptionFields } from './read-options.ts'
+
+/**
+ * The option that somebody meant who wrote `unknown`: one spelt alike, at any depth, or one of those that `value` names
+ * where nothing of that name groups them. Undefined when none is near.
+ */
+export function nearestOption(
+  unknown: string,
+  value: unknown,
+  all: OptionFields,
+): string | undefined {
+  const wanted = lastName(unknown)
+  const candidates = pathsOf(all)
+    .map((path) => ({ path, name: lastName(path) }))
+    .map(({ path, name }) => ({ path, name, far: distance(wanted, name) }))
+    .filter(({ name, far }) => far <= Math.max(2, Math.max(name.length, wanted.length) / 2))
+    .toSorted((a, b) => a.far - b.far)
+  const [nearest] = candidates
+  if (nearest !== undefined) return nearest.path
+  const contents = typeof value === 'object' && value !== null ? Object.keys(value) : []
+  return contents.find((name) => Object.hasOwn(all, name))
+}
+
+function pathsOf(fields: OptionFields, prefix = ''): string[] {
+  return Object.entries(fields).flatMap(([name, { fields: nested }]) => [
+    prefix + name,
+    ...(nested === undefined ? [] : pathsOf(nested, `${prefix}${name}.`)),
+  ])
+}
+
+/** In lower case: `timeoutMS` is no other name than `timeoutMs`. */
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf('.') + 1).toLowerCase()
+}
+
+/** How many letters to change, add or leave out (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (let index = 0; index < from.length; index += 1) {
+    const next = [index + 1]
+    for (let column = 1; column <= to.length; column += 1) {
+      const changed = row[column - 1]! + (from[index] === to[column - 1] ? 0 : 1)
+      next.push(Math.min(changed, row[column]! + 1, next[column - 1]! + 1))
+    }
+    row = next
+  }
+  return row[to.length]!
+}
