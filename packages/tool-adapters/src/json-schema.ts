@@ -19,8 +19,8 @@ export function zodOf(jsonSchema: unknown, toolName: string): ZodType {
   const schema = isSchema(jsonSchema) ? jsonSchema : { type: 'object' }
   const zod = converted(schema)
   const { _zod: internals } = zod
-  // What `z.toJSONSchema`, and with it the AI SDK, looks for first.
-  internals.toJSONSchema = () => schema
+  // What `z.toJSONSchema`, and with it the AI SDK, looks for first; and then changes.
+  internals.toJSONSchema = () => structuredClone(schema)
   return zod
 }
 

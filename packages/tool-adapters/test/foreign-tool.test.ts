@@ -72,6 +72,31 @@ describe('adaptTool', () => {
     ])
   })
 
+  it.each([
+    ['the object', { cache: true }, {}, false],
+    ['the options', {}, { cache: true }, false],
+    ['the options, over the object', { cache: true }, { cache: false }, true],
+    ['neither', { cache: false }, {}, true],
+  ])(
+    'counts as one without a side effect when %s declare a cache',
+    (_who, own, given, expected) => {
+      const tool = adaptTool({ name: 'x', schema, func: () => 1, ...own }, given)
+      expect(getDefinedToolMetadata(tool)?.sideEffect).toBe(expected)
+    },
+  )
+
+  it('returns the last value of a tool that streams', async () => {
+    const tool = adaptTool({
+      name: 'count',
+      schema,
+      async *run() {
+        yield 1
+        yield 2
+      },
+    })
+    expect(await tool.execute({ n: 1 }, options)).toBe(2)
+  })
+
   it('passes the gates that the object declares', async () => {
     const log = createMemoryLog()
     let runs = 0
@@ -106,6 +131,8 @@ describe('adaptTool', () => {
   })
 
   it.each([
+    ['that is none', null],
+    ['that is a function', (): number => 1],
     ['without a function', { name: 'x', schema }],
     ['without a name', { schema, func: (): number => 1 }],
     ['without a Zod 4 schema', { name: 'x', schema: { type: 'object' }, func: (): number => 1 }],

@@ -1,40 +1,19 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { createMCPClient } from '@ai-sdk/mcp'
-import { Experimental_StdioMCPTransport as StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { createMemoryLog } from '@smithers/log-memory'
 import { type McpClient, mcpTools } from '@smithers/tool-adapters'
 import { createToolRun, getDefinedToolMetadata, pendingApprovals } from '@smithers/tool-core'
+import { generateText } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { answering, listing } from './fixtures/listed-tools.ts'
+import { aiSdkClient, clients, type ClosableClient, everything } from './fixtures/mcp-clients.ts'
 
-const { resolve } = createRequire(import.meta.url)
-const manifest = resolve('@modelcontextprotocol/server-everything/package.json')
-const command = process.execPath
-const args = [join(dirname(manifest), 'dist/index.js'), 'stdio']
 const options = { toolCallId: 'call_1', messages: [] }
 
-type ClosableClient = McpClient & { close(): Promise<void> }
-
-async function sdkClient(): Promise<ClosableClient> {
-  const client = new Client({ name: 'test', version: '1.0.0' })
-  await client.connect(new StdioClientTransport({ command, args, stderr: 'ignore' }))
-  return client
-}
-
-async function aiSdkClient(): Promise<ClosableClient> {
-  const transport = new StdioMCPTransport({ command, args, stderr: 'ignore' })
-  return createMCPClient({ transport })
-}
-
-describe.each([
-  ['the client of the MCP SDK', sdkClient],
-  ["the AI SDK's client", aiSdkClient],
-])('mcpTools with %s and a real server over stdio', (_name, connect) => {
+describe.each(clients)('mcpTools with %s and a real server over stdio', (which, connect) => {
   let client: ClosableClient
   beforeAll(async () => {
-    client = await connect()
+    client = await connect(everything)
   })
   afterAll(() => client.close())
 
@@ -80,7 +59,49 @@ describe.each([
       toolsFromDefinitions: client.toolsFromDefinitions,
     }
     const { echo } = await mcpTools(misled)
-    await expect(echo?.execute({ message: 'x' }, options)).rejects.toThrow(/no-such-tool/)
+    await expect(echo?.execute({ message: 'x' }, options)).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: expect.stringContaining('no-such-tool'),
+    })
+  })
+
+  it('takes the hints, titles and schemas of the server over', async () => {
+    const tools = await mcpTools(client)
+    expect(getDefinedToolMetadata(tools['echo'])).toMatchObject({ sideEffect: false })
+    expect(getDefinedToolMetadata(tools['gzip-file-as-resource'])).toMatchObject({
+      sideEffect: true,
+      idempotent: true,
+    })
+    expect(tools['echo']).toMatchObject({ title: 'Echo Tool' })
+    expect(tools['echo'] && z.toJSONSchema(tools['echo'].inputSchema)).toMatchObject({
+      type: 'object',
+      properties: { message: { type: 'string', description: 'Message to echo' } },
+      required: ['message'],
+    })
+  })
+
+  it('returns structured content as it is, and parts with an image as parts', async () => {
+    const tools = createToolRun({ runId: 'r', log: createMemoryLog() }).tools(
+      await mcpTools(client),
+    )
+    const weather = tools['get-structured-content']
+    expect(await weather?.execute({ location: 'New York' }, options)).toMatchObject({
+      conditions: expect.any(String),
+    })
+    expect(await tools['get-tiny-image']?.execute({}, options)).toMatchObject([
+      { type: 'text' },
+      { type: 'image', mimeType: 'image/png' },
+      { type: 'text' },
+    ])
+  })
+
+  it('runs a tool that is a task, or says which client can', async () => {
+    const tools = createToolRun({ runId: 'r', log: createMemoryLog() }).tools(
+      await mcpTools(client),
+    )
+    const call = tools['simulate-research-query']?.execute({ topic: 'tides' }, options)
+    if (which === 'the client of the MCP SDK') expect(await call).toMatch(/tides/)
+    else await expect(call).rejects.toThrow(/only the client of the MCP SDK/)
   })
 })
 
@@ -111,6 +132,157 @@ describe('mcpTools', () => {
   it('takes every tool for a side effect when hints are not to be believed', async () => {
     const { first } = await mcpTools(server({ readOnlyHint: true }), { trustAnnotations: false })
     expect(getDefinedToolMetadata(first)).toMatchObject({ sideEffect: true, idempotent: false })
+  })
+
+  it('lets configure see every hint, say more than the server, and leave tools out', async () => {
+    const seen: unknown[] = []
+    const client = listing(
+      { name: 'web', annotations: { readOnlyHint: true, openWorldHint: true } },
+      { name: 'shell' },
+    )
+    const tools = await mcpTools(client, {
+      configure: ({ name, annotations }) => {
+        seen.push(annotations?.openWorldHint)
+        if (name === 'shell') return null
+        return {
+          name: 'search',
+          description: 'Searches',
+          schema: z.object({ q: z.string().max(3) }),
+        }
+      },
+    })
+    expect(seen).toEqual([true, undefined])
+    expect(tools).toEqual({ search: expect.objectContaining({ description: 'Searches' }) })
+    await expect(tools['search']?.execute({ q: 'long' }, options)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+  })
+
+  it('gives the server what the agent gave, without defaults of its own', async () => {
+    const { tool } = await mcpTools(
+      listing({
+        inputSchema: {
+          type: 'object',
+          properties: { unit: { type: 'string', enum: ['m', 'ft'], default: 'm' } },
+        },
+      }),
+    )
+    expect(await tool?.execute({}, options)).toEqual({ name: 'tool', arguments: {} })
+    await expect(tool?.execute({ unit: 'mile' }, options)).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+  })
+
+  it('allows what a schema allows, also where it is checked by halves', async () => {
+    const { tool } = await mcpTools(
+      listing({
+        inputSchema: {
+          type: 'object',
+          properties: {
+            id: {
+              oneOf: [
+                { type: 'string', pattern: '^a' },
+                { type: 'string', pattern: '^b' },
+              ],
+            },
+            link: { type: 'string', format: 'uri-reference' },
+            pattern: { type: 'string' },
+          },
+          patternProperties: { '^x-': { type: 'string' } },
+          additionalProperties: false,
+        },
+      }),
+    )
+    const given = { id: 'b1', link: '../there', pattern: 'p', 'x-note': 'n' }
+    expect(await tool?.execute(given, options)).toMatchObject({ arguments: given })
+    await expect(tool?.execute({ id: 1 }, options)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+  })
+
+  it('shows the model images as images, and bytes of other kinds by name', async () => {
+    const content = [
+      { type: 'text', text: 'A picture:' },
+      { type: 'image', data: 'aW1n', mimeType: 'image/png' },
+      { type: 'audio', data: 'c291bmQ=', mimeType: 'audio/wav' },
+      { type: 'resource', resource: { uri: 'file:///a.txt', text: 'words' } },
+      {
+        type: 'resource',
+        resource: { uri: 'file:///b.zip', mimeType: 'application/zip', blob: 'eg==' },
+      },
+      { type: 'resource', resource: { uri: 'file:///c.png', mimeType: 'image/png', blob: 'aW1n' } },
+      { type: 'resource_link', uri: 'file:///d', name: 'd' },
+    ]
+    const remote = await mcpTools(answering(async () => ({ content }), { name: 'look' }))
+    const shown = [
+      { type: 'text', text: 'A picture:' },
+      { type: 'image-data', data: 'aW1n', mediaType: 'image/png' },
+      { type: 'text', text: '[audio: audio/wav, 5 bytes]' },
+      { type: 'text', text: 'file:///a.txt\nwords' },
+      { type: 'text', text: '[file:///b.zip: application/zip, 1 bytes]' },
+      { type: 'image-data', data: 'aW1n', mediaType: 'image/png' },
+      { type: 'text', text: '{"type":"resource_link","uri":"file:///d","name":"d"}' },
+    ]
+    const { toModelOutput } = remote['look'] as unknown as {
+      toModelOutput(given: unknown): unknown
+    }
+    const call = { toolCallId: 'c', input: {} }
+    expect(toModelOutput({ ...call, output: content })).toEqual({ type: 'content', value: shown })
+    // AI SDK 5 hands over the output alone.
+    expect(toModelOutput(content)).toMatchObject({
+      value: [{}, { type: 'media', data: 'aW1n' }, {}, {}, {}, {}, {}],
+    })
+    const structuredContent = { width: 1 }
+    expect(toModelOutput({ ...call, output: { content, structuredContent } })).toMatchObject({
+      value: [{ text: '{"width":1}' }, { type: 'image-data' }, {}, {}, {}, {}, {}],
+    })
+    expect(toModelOutput({ ...call, output: 'words' })).toEqual({ type: 'text', value: 'words' })
+    expect(toModelOutput({ ...call, output: [1] })).toEqual({ type: 'json', value: [1] })
+  })
+
+  it('keeps the image beside structured content', async () => {
+    const content = [{ type: 'image', data: 'aW1n', mimeType: 'image/png' }]
+    const result = { content, structuredContent: { width: 1 } }
+    const { tool } = await mcpTools(answering(async () => result, {}))
+    expect(await tool?.execute({}, options)).toEqual(result)
+  })
+
+  it('takes a call no longer than the run or the tool allows', async () => {
+    const never = answering(() => new Promise(() => {}), {})
+    const log = createMemoryLog()
+    const ofRun = createToolRun({ runId: 'a', log, timeoutMs: 50 }).tools(await mcpTools(never))
+    await expect(ofRun['tool']?.execute({}, options)).rejects.toMatchObject({
+      code: 'TOOL_TIMEOUT',
+      details: { timeoutMs: 50 },
+    })
+    const remote = await mcpTools(never, { configure: () => ({ timeoutMs: 40 }) })
+    const ofTool = createToolRun({ runId: 'b', log }).tools(remote)
+    await expect(ofTool['tool']?.execute({}, options)).rejects.toMatchObject({
+      code: 'TOOL_TIMEOUT',
+      details: { timeoutMs: 40 },
+    })
+  })
+
+  it.each([
+    ['fails to list', async () => Promise.reject(new Error('no route')), /no route/],
+    ['lists one page for ever', async () => ({ tools: [], nextCursor: 'x' }), /same page/],
+    [
+      'lists new pages for ever',
+      async () => ({ tools: [], nextCursor: String(Math.random()) }),
+      /on 1000 pages/,
+    ],
+    [
+      'lists tools for ever',
+      async () => ({
+        tools: Array.from({ length: 6000 }, () => ({ name: 'x', inputSchema: {} })),
+        nextCursor: String(Math.random()),
+      }),
+      /more than 12000 tools/,
+    ],
+  ])('gives up on a server that %s', async (_what, listTools, message) => {
+    const client: McpClient = { listTools, callTool: async () => ({}) }
+    await expect(mcpTools(client)).rejects.toMatchObject({
+      code: 'TOOL_FAILED',
+      message: expect.stringMatching(message),
+    })
   })
 
   it('reads every page of the list', async () => {
@@ -146,6 +318,45 @@ describe('mcpTools', () => {
     for (const [result, output] of outputs) {
       const { first } = await mcpTools(server(undefined, result))
       expect(await first?.execute({}, options)).toEqual(output)
+    }
+  })
+})
+
+describe('a tool of an MCP server in an agent', () => {
+  it('shows the model the image that the server sent', async () => {
+    const client = await aiSdkClient(everything)
+    try {
+      const log = createMemoryLog()
+      const tools = createToolRun({ runId: 'r', log }).tools(await mcpTools(client))
+      const usage = {
+        inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+        outputTokens: { total: 1, text: 1, reasoning: 0 },
+      }
+      const call = { type: 'tool-call', toolCallId: 'c', toolName: 'get-tiny-image', input: '{}' }
+      const turn = { finishReason: { unified: 'stop', raw: undefined }, usage, warnings: [] }
+      const model = new MockLanguageModelV4({
+        doGenerate: [
+          { ...turn, content: [call] },
+          { ...turn, content: [{ type: 'text', text: 'A logo.' }] },
+        ] as never,
+      })
+      await generateText({
+        model,
+        prompt: 'What does it show?',
+        tools,
+        stopWhen: ({ steps }) => steps.length === 2,
+      })
+      expect(model.doGenerateCalls[1]?.prompt.at(-1)?.content).toMatchObject([
+        {
+          type: 'tool-result',
+          output: {
+            type: 'content',
+            value: [{ type: 'text' }, { type: 'file', mediaType: 'image/png' }, { type: 'text' }],
+          },
+        },
+      ])
+    } finally {
+      await client.close()
     }
   })
 })
