@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { lookFailure } from '../isolation/absence.ts'
+import { readBeginning } from './file-beginning.ts'
 import type { RootLook } from './root-look.ts'
 
 /** What a git outside the sandbox would trust under a root, besides names that are the same in every repository. */
@@ -36,8 +37,7 @@ export function gitNames(root: RootLook): GitNames {
   if (typeof stats !== 'object' || !stats.isDirectory()) watch.push('.git')
   if (typeof stats === 'object' && stats.isFile()) {
     protect.push('.git')
-    const target = gitFileTarget(root.rootDir)
-    if (target !== undefined) repositories.push(target)
+    repositories.push(...new Set(gitFileTargets(root.rootDir)))
   }
   if (isBareRepository(root)) repositories.push('')
   for (const repository of repositories) {
@@ -74,17 +74,36 @@ function moduleNames(root: RootLook, modules: string): readonly string[] {
   return found.flatMap((module) => trusted.map((name) => `${module}/${name}`))
 }
 
-/** Where a `.git` file points, if inside the root. */
-function gitFileTarget(rootDir: string): string | undefined {
+/** More than any path that a system call takes, and what git writes before it. */
+const maxGitFileBytes = 4_200
+
+/** Where a `.git` file points, if inside the root: as git reads it, and as programs do that are less exact. */
+function gitFileTargets(rootDir: string): readonly string[] {
+  const text = gitFileText(rootDir)
+  if (!text.startsWith('gitdir:')) return []
+  const written = text.slice('gitdir:'.length)
+  const [firstLine = ''] = written.split('\n', 1)
+  return [withoutLineEnds(written.replace(/^ /, '')), firstLine.trim()].flatMap((name) => {
+    const target = posix.relative(rootDir, posix.resolve(rootDir, name))
+    return target === '' || target === '..' || target.startsWith('../') ? [] : [target]
+  })
+}
+
+function gitFileText(rootDir: string): string {
   try {
-    const [, written] = /^gitdir: *(.+?)\s*$/m.exec(readFileSync(`${rootDir}/.git`, 'utf8')) ?? []
-    if (written === undefined) return undefined
-    const target = posix.relative(rootDir, posix.resolve(rootDir, written))
-    return target === '' || target === '..' || target.startsWith('../') ? undefined : target
+    const text = readBeginning(`${rootDir}/.git`, maxGitFileBytes)?.toString('utf8') ?? ''
+    // To git, which is written in C, a NUL ends it.
+    return text.split('\0', 1)[0] ?? ''
   } catch {
     // It cannot be read: then it is protected itself, and no git of this user reads it either.
-    return undefined
+    return ''
   }
+}
+
+function withoutLineEnds(text: string): string {
+  let end = text.length
+  while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end -= 1
+  return text.slice(0, end)
 }
 
 /** The names in a directory; none when it is not there or no directory, `undefined` when it cannot be listed. */
