@@ -29,6 +29,8 @@ export const columnOf: Readonly<Record<keyof ToolCallRow, string>> = {
   claim: 'claim',
   replayOf: 'replay_of',
   fromCache: 'from_cache',
+  outputExact: 'output_exact',
+  effectScope: 'effect_scope',
   traceId: 'trace_id',
   spanId: 'span_id',
 }
@@ -37,8 +39,9 @@ export const selectedColumns: string = Object.values(columnOf).join(', ')
 
 /** What `start` inserts, in the order of {@link startValues}; the other columns are null until the call finishes. */
 export const insertSql: string = (() => {
-  const { outputJson, finishedAtMs, errorJson, effect, fromCache, ...inserted } = columnOf
-  void [outputJson, finishedAtMs, errorJson, effect, fromCache]
+  const { outputJson, finishedAtMs, errorJson, effect, fromCache, outputExact, ...inserted } =
+    columnOf
+  void [outputJson, finishedAtMs, errorJson, effect, fromCache, outputExact]
   const columns = Object.values(inserted)
   return `INSERT INTO _smithers_tool_calls (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 })()
@@ -65,6 +68,7 @@ export function startValues(row: StartRow, claim: ToolCallClaim | null): SqlValu
     row.leaseExpiresAtMs,
     claim,
     bindText(row.replayOf),
+    row.effectScope ?? null,
     bindText(row.traceId),
     bindText(row.spanId),
   ]
@@ -73,7 +77,7 @@ export function startValues(row: StartRow, claim: ToolCallClaim | null): SqlValu
 /** Takes {@link finishValues}. A finished row is never finished again: that is the fence. */
 export const finishSql = `UPDATE _smithers_tool_calls
   SET status = ?, output_json = ?, error_json = ?, effect = ?, finished_at_ms = ?, replay_of = coalesce(?, replay_of),
-    from_cache = ?
+    from_cache = ?, output_exact = ?
   WHERE call_token = ? AND finished_at_ms IS NULL`
 
 export function finishValues(callToken: string, patch: FinishPatch): SqlValue[] {
@@ -85,6 +89,7 @@ export function finishValues(callToken: string, patch: FinishPatch): SqlValue[] 
     patch.finishedAtMs,
     bindText(patch.replayOf ?? null),
     patch.fromCache === true ? 1 : 0,
+    patch.outputExact === true ? 1 : 0,
     bindText(callToken),
   ]
 }
@@ -113,7 +118,10 @@ export function rowFromColumns(columns: unknown): ToolCallRow {
   }
   row['sideEffect'] = row['sideEffect'] === 1
   row['idempotent'] = row['idempotent'] === 1
-  if (row['fromCache'] === 1) row['fromCache'] = true
-  else delete row['fromCache']
+  for (const mark of ['fromCache', 'outputExact']) {
+    if (row[mark] === 1) row[mark] = true
+    else delete row[mark]
+  }
+  if (row['effectScope'] === null) delete row['effectScope']
   return row as unknown as ToolCallRow
 }

@@ -5,7 +5,7 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { unavailable } from './sqlite-failure.ts'
 
 /** The version of the table's shape that this code writes. */
-export const schemaVersion = 2
+export const schemaVersion = 3
 
 /**
  * Brings the table to this version and says whether the log may be written. A file that a newer version has shaped is
@@ -98,6 +98,8 @@ const addedColumns = {
   claim: 'TEXT',
   replay_of: 'TEXT',
   from_cache: 'INTEGER NOT NULL DEFAULT 0',
+  output_exact: 'INTEGER NOT NULL DEFAULT 0',
+  effect_scope: 'TEXT',
   trace_id: 'TEXT',
   span_id: 'TEXT',
 }

@@ -94,6 +94,7 @@ const finishPatch = fc.record({
   status: fc.constantFrom('success', 'error'),
   finishedAtMs: timeMs,
   fromCache: fc.boolean(),
+  outputExact: fc.boolean(),
 })
 const recoverQuery = fc.record(
   { runId: text, nodeId: text, beforeAttempt: fc.constantFrom(1, 2, 3), nowMs: timeMs },

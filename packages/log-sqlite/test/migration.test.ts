@@ -1,7 +1,7 @@
 import { createSqliteLog } from '@smithers/log-sqlite'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
-import { call } from './fixtures/call.ts'
+import { call, succeeded } from './fixtures/call.ts'
 import { documentedTable, insertDocumented } from './fixtures/sqlite-conformance.ts'
 
 const documentedRow = {
@@ -56,6 +56,28 @@ describe('createSqliteLog', () => {
     expect(() => createSqliteLog({ database })).toThrow('UNIQUE constraint failed')
     expect(database.prepare('SELECT sql FROM sqlite_schema').all()).toEqual(before)
     expect(database.inTransaction).toBe(false)
+  })
+
+  it('adds what an older version of this package lacked, and keeps its rows', () => {
+    const database = new Database(':memory:')
+    const newest = createSqliteLog({ database })
+    const options = { durability: 'relaxed', claim: null } as const
+    const old = call()
+    newest.start(old, options)
+    newest.finish(old.callToken, succeeded)
+    for (const column of ['output_exact', 'effect_scope']) {
+      database.exec(`ALTER TABLE _smithers_tool_calls DROP COLUMN ${column}`)
+    }
+    database.exec(`UPDATE _smithers_tool_log_meta SET value = '2' WHERE key = 'schema_version'`)
+
+    const log = createSqliteLog({ database })
+    const added = call({ seq: 2, effectScope: 'workspace' })
+    expect(log.start(added, options)).toEqual({ ok: true })
+    log.finish(added.callToken, { ...succeeded, outputExact: true })
+    const [first, second] = list(log, {})
+    expect(first).toMatchObject({ callToken: old.callToken, outputJson: '"ok"' })
+    expect([first?.outputExact, first?.effectScope]).toEqual([undefined, undefined])
+    expect(second).toMatchObject({ outputExact: true, effectScope: 'workspace' })
   })
 
   it('opens a file of its own version without writing to it', () => {

@@ -1,14 +1,7 @@
 export { defineTool } from './define-tool.ts'
 export type { DefineStreamingToolOptions, DefineToolOptions } from './define-tool-options.ts'
 export type { AnyDefinedTool, DefinedTool, StreamingTool } from './defined-tool.ts'
-export type {
-  EffectScope,
-  KeyContext,
-  KeyOption,
-  OnRetry,
-  PriorCall,
-  Verdict,
-} from './call/tool-definition.ts'
+export type { KeyContext, KeyOption, OnRetry, PriorCall, Verdict } from './call/tool-definition.ts'
 export { getDefinedToolMetadata, type ToolMetadata } from './tool-metadata.ts'
 export type { ToolCallOptions } from './tool-call-options.ts'
 export {
@@ -66,4 +59,9 @@ export type {
   ApprovalStore,
 } from './log/approval-store.ts'
 export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
-export type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './log/tool-call-row.ts'
+export type {
+  EffectScope,
+  ToolCallClaim,
+  ToolCallRow,
+  ToolCallStatus,
+} from './log/tool-call-row.ts'

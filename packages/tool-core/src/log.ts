@@ -21,7 +21,12 @@ export type {
 } from './log/approval-store.ts'
 export { archiveKey, type ArchivedOutput } from './log/archived-output.ts'
 export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
-export type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './log/tool-call-row.ts'
+export type {
+  EffectScope,
+  ToolCallClaim,
+  ToolCallRow,
+  ToolCallStatus,
+} from './log/tool-call-row.ts'
 export {
   defaultListLimit,
   equalFields,

@@ -14,6 +14,12 @@ export function repetitionNote(
     : `${retryWarningMarker} This call may repeat, in other words, one that an earlier attempt made at ${when} and that ${outcome}: its arguments were ${prior.inputJson ?? 'not recorded'}, these are ${call.inputJson ?? 'not recorded'}. Check the outside state.`
 }
 
+/** What the agent is told in the result of a call that ran, because the output of the earlier one could not be returned. */
+export function unreusableNote(prior: KnownCall, idempotencyKey: string): string {
+  const when = new Date(prior.startedAtMs).toISOString()
+  return `${retryWarningMarker} An earlier attempt made this call at ${when} and it succeeded. Its output could not be returned, because it was not recorded whole: something of it was cut, hidden or only described. So the call ran again with the same idempotency key ${idempotencyKey}; check the outside state.`
+}
+
 /** What the AI SDK makes of an output for the model, in the forms that matter here. */
 type ModelOutput =
   | { readonly type: 'text' | 'error-text'; readonly value: string }

@@ -1,5 +1,4 @@
-import { type KnownCall, outcomeOf, type PriorOutcome } from './call/known-calls.ts'
-import type { EffectScope } from './call/tool-definition.ts'
+import { type KnownCall, outcomeOf, type PriorOutcome, sinceFirst } from './call/known-calls.ts'
 
 /** The first line of every warning, so that programs can find it. */
 export const retryWarningMarker = '[smithers:tool-resume-warning]'
@@ -9,7 +8,6 @@ export interface RetryWarningInput {
   readonly attempt: number
   /** The calls that earlier attempts left, oldest first. */
   readonly earlier: readonly KnownCall[]
-  readonly scopeOf: (toolName: string) => EffectScope
   readonly maxBytes: number
 }
 
@@ -19,10 +17,10 @@ export interface RetryWarningInput {
  * there are none.
  */
 export function retryWarningText(input: RetryWarningInput): string | null {
-  const { attempt, earlier, scopeOf, maxBytes } = input
+  const { attempt, earlier, maxBytes } = input
   const effects = effectsByKey(earlier)
-  const external = effects.filter(({ toolName }) => scopeOf(toolName) === 'external')
-  const workspace = effects.filter(({ toolName }) => scopeOf(toolName) === 'workspace')
+  const external = effects.filter(({ effectScope }) => effectScope === 'external')
+  const workspace = effects.filter(({ effectScope }) => effectScope === 'workspace')
   if (effects.length === 0) return null
 
   const lines = [
@@ -48,9 +46,9 @@ function effectsByKey(earlier: readonly KnownCall[]): KnownCall[] {
     // Under a key for the whole task, the arguments tell calls apart.
     const key = `${call.idempotencyKey ?? call.callToken}\n${call.toolName}\n${call.inputHash ?? ''}\n${call.occurrence}`
     const known = byKey.get(key)
-    // A returned record says no more than the success that it is of, which also says when.
-    if (known !== undefined && outcomeOf(known) === 'success') continue
-    byKey.set(key, call)
+    if (known === undefined) byKey.set(key, call)
+    // A returned record says no more than the success that it is of.
+    else if (outcomeOf(known) !== 'success') byKey.set(key, sinceFirst(call, [known]))
   }
   return [...byKey.values()]
 }

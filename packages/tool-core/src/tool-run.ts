@@ -1,5 +1,4 @@
 import { boundContext, runWithToolContext } from './ambient-context.ts'
-import { effectScopeOf } from './call/effect-scope.ts'
 import { chain } from './call/maybe-promise.ts'
 import { journalOf } from './call/task-journal.ts'
 import type { MaybePromise } from './log/tool-call-log.ts'
@@ -74,7 +73,6 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
       return retryWarningText({
         attempt: context.attempt,
         earlier: journal.known.earlier,
-        scopeOf: (toolName) => effectScopeOf(toolName, context),
         maxBytes,
       })
     })
@@ -121,7 +119,7 @@ function bound(tool: unknown, context: TaskContext): unknown {
   const { execute, toModelOutput } = tool as ToolFields
   if (typeof execute !== 'function') return tool
   const metadata = getDefinedToolMetadata(tool)
-  const repeatable = context.attempt > 1 && metadata?.sideEffect === true && !metadata.idempotent
+  const repeatable = context.attempt > 1 && metadata !== null
   const { notes } = journalOf(context).known
   return {
     ...tool,

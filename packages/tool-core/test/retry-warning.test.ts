@@ -1,5 +1,5 @@
 import type { ModelMessage } from 'ai'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import {
   createToolRun,
@@ -94,9 +94,59 @@ describe('run.retryWarning', () => {
     ])
   })
 
-  test('counts what may have reached the network as external', async () => {
-    const { run } = await secondAttempt({ allowNetwork: true })
-    expect(await run.retryWarning()).toContain('- bash {"cmd":"make"} · ')
+  test.each([
+    [true, false, '- bash {"cmd":"make"} · '],
+    [false, true, '(bash ×1): see git diff.'],
+  ])(
+    'places a command where it landed when it ran: network %s, and %s for the attempt that is warned',
+    async (then, now, line) => {
+      const log = createMemoryLog()
+      const first = createToolRun({ runId: 'r', log, allowNetwork: then }).tools(tools)
+      await first.bash.execute({ cmd: 'make' }, callOptions())
+      const run = createToolRun({ runId: 'r', log, attempt: 2, allowNetwork: now })
+      expect(await run.retryWarning()).toContain(line)
+    },
+  )
+
+  test.each([
+    ['the log does not say', undefined],
+    ['the tool cannot say', () => throwing()],
+    ['the tool says nonsense', () => 'inside' as never],
+  ])('counts an effect as external when %s where it landed', async (_why, effectScope) => {
+    const log = createMemoryLog()
+    const act = defineTool({
+      name: 'act',
+      schema: empty,
+      sideEffect: true,
+      effectScope: effectScope ?? 'workspace',
+      execute: (_args, _ctx) => 1,
+    })
+    await createToolRun({ runId: 'r', log }).tools({ act }).act.execute({}, callOptions())
+    const older: ToolCallLog = {
+      ...log,
+      list: (query) => log.list(query).map(({ effectScope: _older, ...row }) => row),
+    }
+    const run = createToolRun({
+      runId: 'r',
+      log: effectScope === undefined ? older : log,
+      attempt: 2,
+    })
+    expect(await run.retryWarning()).toContain('- act {} · ')
+  })
+
+  test('says when the key was first used, since services forget keys', async () => {
+    const log = createMemoryLog()
+    vi.useFakeTimers({ toFake: ['Date'] })
+    for (const attempt of [1, 2, 3]) {
+      vi.setSystemTime(attempt * 1_000_000)
+      const bound = createToolRun({ runId: 'r', log, attempt }).tools(tools)
+      await bound.mail.execute({ to: 'bob' }, callOptions()).catch(() => {})
+    }
+    vi.useRealTimers()
+    const warning = await createToolRun({ runId: 'r', log, attempt: 4 }).retryWarning()
+    expect(warning?.match(/^- mail.*$/gm)).toEqual([
+      expect.stringContaining(new Date(1_000_000).toISOString()),
+    ])
   })
 
   test('fits its limit in bytes and says how many it left out', async () => {
@@ -189,3 +239,7 @@ describe('run.messages', () => {
     expect(messages.map(({ role }) => role)).toEqual(['user', 'user', 'assistant', 'tool'])
   })
 })
+
+function throwing(): never {
+  throw new Error('no scope')
+}

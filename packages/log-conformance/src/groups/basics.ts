@@ -188,6 +188,31 @@ export const basics: ConformanceGroup = {
       },
     },
     {
+      name: 'an output that was recorded whole is marked, and no other',
+      async run({ open }) {
+        const log = await open()
+        for (const outputExact of [true, false]) {
+          const callToken = await mustStart(log, { seq: outputExact ? 1 : 2 })
+          await log.finish(callToken, success({ outputExact }))
+        }
+        const marks = (await log.list({})).map((row) => row.outputExact ?? false)
+        assert.deepEqual(marks, [true, false])
+      },
+    },
+    {
+      name: 'where the effect of a call lands is kept from the start',
+      async run({ open }) {
+        const log = await open()
+        const scopes = ['workspace', 'external', null] as const
+        for (const [index, effectScope] of scopes.entries()) {
+          const callToken = await mustStart(log, { seq: index + 1, effectScope })
+          if (index === 0) await log.finish(callToken, success())
+        }
+        const listed = (await log.list({})).map((row) => row.effectScope ?? null)
+        assert.deepEqual(listed, scopes)
+      },
+    },
+    {
       name: 'a lease is renewed while the call runs, and not after',
       async run({ open }) {
         const log = await open()

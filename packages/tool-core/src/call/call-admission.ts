@@ -11,6 +11,7 @@ import { type BegunCall, type CallParts, stoppedError } from './call-parts.ts'
 import {
   answerFromRecord,
   noteRepetition,
+  noteUnreusable,
   refuseRepetition,
   verifyEarlier,
 } from './earlier-call.ts'
@@ -110,6 +111,7 @@ export class CallAdmission {
       this.#call.definition.warn(
         `Tool "${prior.toolName}" runs again with the key ${this.#key}: the output of the earlier call was not recorded whole, so it cannot be returned.`,
       )
+      noteUnreusable(this.#call, prior)
       this.#repeats = true
       return this.#runAdmitted()
     })
@@ -166,9 +168,9 @@ export class CallAdmission {
 
   #answerFromCache({ output, callToken }: CachedResult): MaybePromise<BegunCall> {
     const { record, ending } = this.#call
-    const outputJson = record.describeOutput(output)
-    const hit = { status: 'success', outputJson, effect: 'none', fromCache: true } as const
-    return chain(ending.recordUnrun({ ...hit, replayOf: callToken }), () => ({
+    const hit = { status: 'success', effect: 'none', fromCache: true } as const
+    const recorded = { ...hit, output: record.describeOutput(output), replayOf: callToken }
+    return chain(ending.recordUnrun(recorded), () => ({
       kind: 'answer' as const,
       output,
     }))

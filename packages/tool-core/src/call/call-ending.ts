@@ -62,8 +62,8 @@ export class CallEnding {
   finish(outcome: CallOutcome): MaybePromise<SmithersError | undefined> {
     const { callToken, toolName } = this.#record.row
     const { policy } = this.#journal
-    const error = outcome.status === 'error' ? outcome.error : undefined
-    if (isSmithersError(error) && error.fatal === true) this.#journal.raise(error)
+    const thrown = outcome.status === 'error' ? outcome.error : undefined
+    if (isSmithersError(thrown) && thrown.fatal === true) this.#journal.raise(thrown)
     this.#journal.leases.release(callToken)
     return rescue(
       () =>

@@ -52,6 +52,32 @@ export function unverifiedError(toolName: string, cause: unknown): SmithersError
   )
 }
 
+/** The tool took too long to find out whether an earlier call took effect. */
+export function verifyTimeoutError(toolName: string, timeoutMs: number): SmithersError {
+  return new SmithersError(
+    'TOOL_TIMEOUT',
+    `verify of tool "${toolName}" took longer than ${timeoutMs} ms.`,
+    { details: { toolName, timeoutMs }, effect: 'none' },
+  )
+}
+
+export function invalidVerdictError(toolName: string): SmithersError {
+  return new SmithersError(
+    'INVALID_TOOL',
+    `verify of tool "${toolName}" must return { happened: true, output }, { happened: false } or { happened: 'unknown' }.`,
+    { details: { toolName }, effect: 'none' },
+  )
+}
+
+/** The engine's hook took too long. The call that it followed is not touched by that. */
+export function snapshotTimeoutError(toolName: string, timeoutMs: number): SmithersError {
+  return new SmithersError(
+    'TOOL_TIMEOUT',
+    `durabilitySnapshot after tool "${toolName}" took longer than ${timeoutMs} ms. The call went on without it.`,
+    { details: { toolName, timeoutMs } },
+  )
+}
+
 /** Another call holds the key and did not finish in time. */
 export function inProgressError(toolName: string, waitedMs: number, key: string): SmithersError {
   return new SmithersError(

@@ -1,6 +1,6 @@
 import { tracingChannel, type TracingChannel } from 'node:diagnostics_channel'
 import type { FinishPatch, StartRow } from '../log/tool-call-log.ts'
-import { type CallEffect, isSmithersError, SmithersError } from '../smithers-error.ts'
+import type { CallEffect } from '../smithers-error.ts'
 
 /**
  * What subscribers of `tracingChannel('smithers:tool-call')` get: one object a call, the same in each of its events.
@@ -16,7 +16,7 @@ export interface ToolCallEvent extends Readonly<StartRow> {
   effect?: CallEffect
   outputJson?: string | null
   errorJson?: string | null
-  /** What was thrown; a stand-in when the log may not see its message. */
+  /** What was thrown; a stand-in made of `errorJson` when the log may not see all of it. */
   error?: unknown
   /** The snapshot hook failed, the call did not: set before `asyncEnd`. */
   snapshotError?: unknown
@@ -42,15 +42,15 @@ export class CallEvents {
     }
   }
 
-  /** Tells how the call ended. */
-  settle(row: StartRow, patch: FinishPatch, error: unknown): void {
+  /** Tells how the call ended; `visibleError` is asked only when somebody listens. */
+  settle(row: StartRow, patch: FinishPatch, visibleError: () => unknown): void {
     // A call that was refused has no synchronous part.
     if (this.#event === undefined) this.around(row, nothing)
     const event = this.#event
     if (event === undefined) return
     Object.assign(event, patch)
     if (patch.status === 'error') {
-      event.error = loggable(error)
+      event.error = visibleError()
       channel.error.publish(event)
     }
     channel.asyncStart.publish(event)
@@ -65,12 +65,3 @@ export class CallEvents {
 }
 
 function nothing(): void {}
-
-/** An error may say more to the model than the log, events and traces may see, such as lines of a file. */
-function loggable(error: unknown): unknown {
-  if (!isSmithersError(error) || typeof error.logMessage !== 'string') return error
-  const { code, logMessage, details, effect } = error
-  const stand = new SmithersError(code, logMessage, { details, ...(effect && { effect }) })
-  stand.stack = `${stand.name}: ${logMessage}`
-  return stand
-}

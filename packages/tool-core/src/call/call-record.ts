@@ -10,19 +10,21 @@ import type { ToolCallClaim } from '../log/tool-call-row.ts'
 import type { CallEffect } from '../smithers-error.ts'
 import { CallEvents } from './call-events.ts'
 import type { CallIdentity } from './call-identity.ts'
+import { effectScopeOf } from './effect-scope.ts'
 import { finishRow } from './finish-row.ts'
 import type { KnownCall } from './known-calls.ts'
 import { loggedInput, loggedOutput } from './logged-payload.ts'
 import { chain } from './maybe-promise.ts'
-import { recordError, recordJson } from './recorded-json.ts'
+import { recordError, type RecordedError, type RecordedJson, recordJson } from './recorded-json.ts'
 import type { TaskJournal } from './task-journal.ts'
 import type { ToolDefinition } from './tool-definition.ts'
+import { visibleError } from './visible-error.ts'
 
 /** How a call ended, as its row tells it. */
 export type CallOutcome =
   | {
       readonly status: 'success'
-      readonly outputJson: string | null
+      readonly output: RecordedJson
       readonly effect: CallEffect
       readonly replayOf?: string
       readonly fromCache?: boolean
@@ -70,6 +72,7 @@ export class CallRecord {
       ownerId: currentOwnerId(),
       leaseExpiresAtMs: null,
       replayOf: null,
+      effectScope: effectScopeOf(definition, journal.task),
       traceId: null,
       spanId: null,
     }
@@ -116,6 +119,7 @@ export class CallRecord {
       startedAtMs: Date.now(),
       sideEffect,
       idempotent,
+      effectScope: this.#row.effectScope ?? 'external',
       inputJson: sideEffect ? inputJson : null,
       status: 'started',
       effect: null,
@@ -134,22 +138,29 @@ export class CallRecord {
 
   /** Finishes the row; `'fenced'` when somebody else has. */
   finish(outcome: CallOutcome): MaybePromise<'ok' | 'fenced'> {
-    const patch = this.#patchOf(outcome)
+    const failure = outcome.status === 'error' ? this.#recordFailure(outcome) : undefined
+    const patch = this.#patchOf(outcome, failure)
     this.#remember(patch)
     const finished = this.#stored
       ? finishRow(this.#journal.task.log, this.#row.callToken, patch)
       : 'ok'
     return chain(finished, (result) => {
-      this.#events.settle(this.#row, patch, outcome.status === 'error' ? outcome.error : undefined)
+      this.#events.settle(this.#row, patch, () =>
+        failure && outcome.status === 'error'
+          ? visibleError(outcome.error, failure, this.#journal.policy.redact)
+          : undefined,
+      )
       return result
     })
   }
 
   /** What the log may see of an output. */
-  describeOutput(output: unknown): string | null {
+  describeOutput(output: unknown): RecordedJson {
     const { policy, task } = this.#journal
-    return recordJson(loggedOutput(this.#definition, output), policy.redact, task.maxOutputBytes)
-      .json
+    const seen = loggedOutput(this.#definition, output)
+    const recorded = recordJson(seen, policy.redact, task.maxOutputBytes)
+    // What a mapper has made of the output is not the output.
+    return this.#definition.logOutput === undefined ? recorded : { ...recorded, exact: false }
   }
 
   /** Runs the synchronous part of the tool, with whatever subscribers of the events bind to it. */
@@ -188,20 +199,29 @@ export class CallRecord {
     })
   }
 
-  #patchOf(outcome: CallOutcome): FinishPatch {
+  #recordFailure({ error, effect }: Extract<CallOutcome, { status: 'error' }>): RecordedError {
     const { policy, task } = this.#journal
+    const { errorStacks: stacks, redact } = policy
+    return recordError(error, redact, { stacks, maxBytes: task.maxOutputBytes, effect })
+  }
+
+  #patchOf(outcome: CallOutcome, failure: RecordedError | undefined): FinishPatch {
     const { status, effect } = outcome
     const finishedAtMs = Date.now()
     if (status === 'success') {
-      const { outputJson, replayOf = null, fromCache = false } = outcome
-      return { status, outputJson, errorJson: null, effect, finishedAtMs, replayOf, fromCache }
+      const { output, replayOf = null, fromCache = false } = outcome
+      return {
+        status,
+        outputJson: output.json,
+        outputExact: output.exact,
+        errorJson: null,
+        effect,
+        finishedAtMs,
+        replayOf,
+        fromCache,
+      }
     }
-    const errorJson = recordError(outcome.error, policy.redact, {
-      stacks: policy.errorStacks,
-      maxBytes: task.maxOutputBytes,
-      effect,
-    })
-    return { status, outputJson: null, errorJson, effect, finishedAtMs }
+    return { status, outputJson: null, errorJson: failure?.json ?? null, effect, finishedAtMs }
   }
 
   #remember(patch: FinishPatch): void {

@@ -42,7 +42,7 @@ async function runCall(
   } catch (error) {
     const recorded = call.fail(error)
     if (isThenable(recorded)) await recorded
-    throw error
+    throw call.told(error)
   } finally {
     limit.clear()
   }

@@ -1,4 +1,4 @@
-import type { ToolCallRow } from '../log/tool-call-row.ts'
+import type { EffectScope, ToolCallRow } from '../log/tool-call-row.ts'
 import { isOrphan } from '../log/orphan.ts'
 import type { CallEffect } from '../smithers-error.ts'
 import type { ConversationMessage } from '../tool-context.ts'
@@ -18,6 +18,7 @@ export interface KnownCall {
   readonly startedAtMs: number
   readonly sideEffect: boolean
   readonly idempotent: boolean
+  readonly effectScope: EffectScope
   readonly inputJson: string | null
   status: ToolCallRow['status']
   effect: CallEffect | null
@@ -41,6 +42,19 @@ export function outcomeOf(call: KnownCall): PriorOutcome {
   if (call.status === 'success') return 'success'
   if (call.status === 'started') return 'running'
   return call.effect === 'none' ? 'failed' : 'unknown'
+}
+
+/**
+ * A call with the time at which its key was first used: services forget keys after some time, so that one counts. What
+ * failed without an effect has not used it.
+ */
+export function sinceFirst(call: KnownCall, others: readonly KnownCall[]): KnownCall {
+  const times = others
+    .filter(
+      (other) => other.idempotencyKey === call.idempotencyKey && outcomeOf(other) !== 'failed',
+    )
+    .map((other) => other.startedAtMs)
+  return { ...call, startedAtMs: Math.min(call.startedAtMs, ...times) }
 }
 
 /** The calls of one task: those that earlier attempts left in the log, and those begun here. */
@@ -221,6 +235,8 @@ export function knownCall(row: ToolCallRow, nowMs: number): KnownCall {
     startedAtMs: row.startedAtMs,
     sideEffect: row.sideEffect,
     idempotent: row.idempotent,
+    // Where an effect landed that nobody has recorded is not known, so it is told in full.
+    effectScope: row.effectScope ?? 'external',
     inputJson: row.sideEffect ? row.inputJson : null,
     // Nobody will finish an orphan, so it is what recovery would make of it.
     status: orphan ? 'error' : row.status,

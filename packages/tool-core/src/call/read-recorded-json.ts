@@ -1,14 +1,8 @@
-/** Reads a recorded payload back. Only exact ones mean what they meant. */
+/** Reads a recorded payload back. Only one that was recorded as exact means what it meant. */
 export function readRecordedJson(json: string | null): unknown {
   return json === null ? undefined : untagged(JSON.parse(json))
 }
 
-/** True when a stored text is a whole value rather than a cut, hidden or described one. */
-export function isExactRecord(json: string | null): boolean {
-  return json === null || !inexactMark.test(json)
-}
-
-const inexactMark = /"\$(?:truncated|described|cycle|sha256)":|\[redacted\]/
 function untagged(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(untagged)

@@ -9,6 +9,11 @@ export interface RecordedJson {
   readonly exact: boolean
 }
 
+/** An error as the log stores it. */
+export interface RecordedError extends RecordedJson {
+  readonly json: string
+}
+
 /**
  * Serialises a payload for the log. Never throws: what JSON cannot say is tagged as in canonical JSON, and what has no
  * such form (functions, class instances, cycles, bytes) is described, because a call that has run must not fail over
@@ -36,17 +41,19 @@ export function recordError(
   error: unknown,
   redaction: Redaction,
   options: { readonly stacks: boolean; readonly maxBytes: number; readonly effect: string },
-): string {
+): RecordedError {
   const { stacks, maxBytes, effect } = options
   const plain = { ...describeError(error, stacks, 0), effect }
-  const json = recordJson(plain, redaction, Number.POSITIVE_INFINITY).json ?? 'null'
-  if (Buffer.byteLength(json) <= maxBytes) return json
+  const { json: whole, exact } = recordJson(plain, redaction, Number.POSITIVE_INFINITY)
+  const json = whole ?? 'null'
+  if (Buffer.byteLength(json) <= maxBytes) return { json, exact }
   // What programs decide on survives the limit; only the text is cut.
   const { name, code, message } = JSON.parse(json) as Record<string, unknown>
   const bytes = Buffer.byteLength(json)
-  return cutToFit(Buffer.from(String(message)), maxBytes, (head) =>
+  const cut = cutToFit(Buffer.from(String(message)), maxBytes, (head) =>
     JSON.stringify({ name, code, message: head, effect, $truncated: true, bytes }),
   )
+  return { json: cut, exact: false }
 }
 
 const maxDepth = 200
@@ -67,7 +74,7 @@ function recordable(given: unknown, key: string, walk: Walk, path: string): unkn
   }
   if (redaction.replace !== undefined) {
     value = redaction.replace(path, given)
-    if (value !== given) walk.exact = false
+    if (!Object.is(value, given)) walk.exact = false
   }
   switch (typeof value) {
     case 'string': {
@@ -94,7 +101,7 @@ function recordableObject(value: object, walk: Walk, path: string): unknown {
   const { ancestors } = walk
   if (ancestors.includes(value)) {
     walk.exact = false
-    return { $cycle: path }
+    return { $cycle: walk.redaction.hideIn(path) }
   }
   if (ancestors.length >= maxDepth) return described(walk, `nested deeper than ${maxDepth} levels`)
   ancestors.push(value)
@@ -108,7 +115,7 @@ function recordableObject(value: object, walk: Walk, path: string): unknown {
 }
 
 function recordableContents(value: object, walk: Walk, path: string): unknown {
-  if (Array.isArray(value)) return recordableItems(value, walk, path)
+  if (Array.isArray(value)) return recordableItems(withoutSecretPair(value, walk), walk, path)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Object.prototype || prototype === null) {
     return recordableProperties(value as Record<string, unknown>, walk, path)
@@ -135,7 +142,8 @@ function recordableContents(value: object, walk: Walk, path: string): unknown {
   }
   const { toJSON } = value as { readonly toJSON?: unknown }
   if (typeof toJSON === 'function') {
-    // What a model would be shown of it, too.
+    // What a model would be shown of it, too; but it is no longer what it was.
+    walk.exact = false
     return recordable(toJSON.call(value) as unknown, '', walk, path)
   }
   walk.exact = false
@@ -159,6 +167,15 @@ function recordableItems(items: readonly unknown[], walk: Walk, path: string): u
   return copy ?? items
 }
 
+/** Headers are often pairs of a name and a value. */
+function withoutSecretPair(items: readonly unknown[], walk: Walk): readonly unknown[] {
+  const [name, value] = items
+  if (items.length !== 2 || typeof name !== 'string' || typeof value !== 'string') return items
+  if (!walk.redaction.hidesKey(name, value)) return items
+  walk.exact = false
+  return [name, redactedText]
+}
+
 // JSON leaves an undefined property out, but makes an undefined item null.
 function recordableItem(item: unknown, key: string, walk: Walk, path: string): unknown {
   return item === undefined ? { $undefined: true } : recordable(item, key, walk, path)
@@ -176,10 +193,18 @@ function recordableProperties(value: Record<string, unknown>, walk: Walk, path: 
   for (const key of keys) {
     const before = value[key]
     const after = recordable(before, key, walk, walk.redaction.replace ? `${path}.${key}` : path)
-    if (after === before) continue
+    const name = walk.redaction.hideIn(key)
+    if (after === before && name === key) continue
     // Without a prototype, so that a property named __proto__ stays a property.
     copy ??= Object.assign(Object.create(null) as Record<string, unknown>, value)
-    copy[key] = after
+    if (name === key) {
+      copy[key] = after
+      continue
+    }
+    walk.exact = false
+    delete copy[key]
+    // Of two names that differ in nothing but their secret, neither replaces the other.
+    copy[Object.hasOwn(copy, name) ? `${name} ${Object.keys(copy).length}` : name] = after
   }
   // A plain object with a `toJSON` would have JSON.stringify call it; the copy describes it as a function.
   const result = copy ?? value
@@ -201,7 +226,7 @@ function describedBytes(value: ArrayBufferView | ArrayBuffer, walk: Walk): unkno
 }
 
 function describeError(error: unknown, stacks: boolean, depth: number): Record<string, unknown> {
-  if (!(error instanceof Error)) return { name: 'Error', message: String(error) }
+  if (!(error instanceof Error)) return describeThrown(error)
   const { code, details, logMessage } = error as Partial<Record<string, unknown>> & Error
   return {
     name: error.name,
@@ -215,7 +240,31 @@ function describeError(error: unknown, stacks: boolean, depth: number): Record<s
     ...(error.cause === undefined || depth >= 4
       ? {}
       : { cause: describeError(error.cause, stacks, depth + 1) }),
+    ...(error instanceof AggregateError && depth < 4
+      ? { errors: describeAll(error.errors, stacks, depth + 1) }
+      : {}),
   }
+}
+
+/** Anything can be thrown, such as the plain object that a client makes of a failed request. */
+function describeThrown(thrown: unknown): Record<string, unknown> {
+  if (typeof thrown !== 'object' || thrown === null)
+    return { name: 'Error', message: String(thrown) }
+  const { name, code, message } = thrown as Partial<Record<string, unknown>>
+  return {
+    name: typeof name === 'string' ? name : 'Error',
+    ...(code === undefined ? {} : { code }),
+    message: typeof message === 'string' ? message : 'Something was thrown that is not an Error.',
+    details: thrown,
+  }
+}
+
+const mostErrors = 20
+
+function describeAll(errors: readonly unknown[], stacks: boolean, depth: number): unknown[] {
+  const first = errors.slice(0, mostErrors).map((each) => describeError(each, stacks, depth))
+  const more = errors.length - first.length
+  return more === 0 ? first : [...first, { $described: `${more} more errors` }]
 }
 
 /** Valid JSON of at most `maxBytes` that says how much there was and shows the beginning, cut between characters. */

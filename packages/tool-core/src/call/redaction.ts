@@ -2,7 +2,7 @@
 export interface RedactionOptions {
   /** Names of properties whose values are hidden, besides the usual names of secrets. Compared without case. */
   readonly keys?: readonly (string | RegExp)[] | undefined
-  /** Secrets of the run: replaced wherever a text contains them. */
+  /** Secrets of the run: replaced wherever a text, or the name of a property, contains them. */
   readonly values?: readonly string[] | undefined
   /** Decides about each value; returns it, or what is recorded instead. `path` looks like `$.items[0].card`. */
   readonly replace?: ((path: string, value: unknown) => unknown) | undefined
@@ -11,6 +11,7 @@ export interface RedactionOptions {
 /** {@link RedactionOptions}, ready to apply. */
 export interface Redaction {
   hidesKey(key: string, value: unknown): boolean
+  /** Hides the secrets of the run, wherever a text or the name of a property contains them. */
   hideIn(text: string): string
   readonly replace: ((path: string, value: unknown) => unknown) | undefined
 }
@@ -19,7 +20,7 @@ export interface Redaction {
 export const redactedText = '[redacted]'
 
 const secretName =
-  /(?:authorization|cookie|passw(?:or)?d|passphrase|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|credential)s?$/i
+  /(?:authorization|cookie|bearer|jwt|token|secret|credential|passphrase|pwd|passw(?:or)?d(?:[-_]?(?:hash|digest|salt))?|(?:api|private|access|secret|signing|encryption)[-_]?key)s?$/i
 // `maxTokens: 4096` counts tokens; only a text can be one.
 const tokenName = /tokens?$/i
 const rememberedNames = 1000

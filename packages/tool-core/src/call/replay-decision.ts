@@ -1,4 +1,4 @@
-import { type KnownCall, outcomeOf } from './known-calls.ts'
+import { type KnownCall, outcomeOf, sinceFirst } from './known-calls.ts'
 import type { RunSafety } from './journal-policy.ts'
 import type { OnRetry, ToolDefinition } from './tool-definition.ts'
 
@@ -40,16 +40,18 @@ const modes = { seed: 'warn', reuse: 'reuse', strict: 'block' } as const
 export function decideReplay(question: ReplayQuestion): ReplayDecision {
   const { onRetry, canVerify, prior, drifted, continued, allowed } = question
   if (allowed) return run
-  const succeeded = prior.findLast((call) => outcomeOf(call) === 'success')
-  if (succeeded !== undefined) {
+  const success = prior.findLast((call) => outcomeOf(call) === 'success')
+  if (success !== undefined) {
+    const succeeded = sinceFirst(success, prior)
     if (continued || onRetry === 'reuse') return { kind: 'reuse', prior: succeeded }
     return onRetry === 'block'
       ? { kind: 'block', prior: succeeded }
       : { kind: 'run', repeats: succeeded }
   }
   // Without an exact match a reworded call stands for the one it may repeat.
-  const unsure = prior.findLast((call) => outcomeOf(call) === 'unknown') ?? drifted
-  if (unsure === undefined) return run
+  const unknown = prior.findLast((call) => outcomeOf(call) === 'unknown') ?? drifted
+  if (unknown === undefined) return run
+  const unsure = sinceFirst(unknown, prior)
   if (canVerify) return { kind: 'verify', prior: unsure }
   return onRetry === 'block' ? { kind: 'block', prior: unsure } : { kind: 'run', repeats: unsure }
 }

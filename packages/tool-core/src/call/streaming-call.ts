@@ -56,7 +56,7 @@ async function* stream(
   } catch (error) {
     state = 'failed'
     await call.fail(error)
-    throw error
+    throw call.told(error)
   } finally {
     limit.clear()
     if (state !== 'done') void closeQuietly(iterator)

@@ -11,6 +11,7 @@ import { type BegunCall, type CallParts, stoppedError, withinTask } from './call
 import { CallRecord } from './call-record.ts'
 import { hintAtMissingRun } from './definition-warning.ts'
 import { chain, rescue } from './maybe-promise.ts'
+import { notedError } from './noted-error.ts'
 import { journalOf } from './task-journal.ts'
 import type { ToolDefinition } from './tool-definition.ts'
 import { describeInvalidInput, validateInput } from './validate-input.ts'
@@ -42,8 +43,10 @@ export class ToolCall {
 
   /** Validates, derives the key, decides, and stores the start row. Throws when the tool must not run. */
   begin(given: unknown): MaybePromise<BegunCall> {
-    const { definition, task, journal, record, ending } = this.#parts
+    const { definition, task, journal, options, record, ending } = this.#parts
     if (task.ephemeral && ending.unsafe) hintAtMissingRun(definition)
+    // Some providers number the calls of every reply alike: an older note is of another call.
+    journal.known.notes.delete(options.toolCallId)
     journal.pause.begin()
     return chain(this.#open(), () =>
       chain(this.#endedBefore, (ended) => {
@@ -88,10 +91,10 @@ export class ToolCall {
   /** Records the output, and returns it. */
   succeed(output: unknown): MaybePromise<unknown> {
     const { definition, record, ending } = this.#parts
-    const outputJson = record.describeOutput(output)
+    const recorded = record.describeOutput(output)
     const effect = definition.metadata.sideEffect ? 'applied' : 'none'
     const pass = this.#admission?.pass
-    return chain(ending.finish({ status: 'success', outputJson, effect }), (fenced) => {
+    return chain(ending.finish({ status: 'success', output: recorded, effect }), (fenced) => {
       if (fenced !== undefined) {
         return chain(pass?.failed(fenced, { effect: 'unknown', aborted: true }), () => {
           throw fenced
@@ -126,6 +129,13 @@ export class ToolCall {
         ending.snapshot(),
       )
     })
+  }
+
+  /** What the agent gets of a failure: for it, what a repeated call repeats stands in front. */
+  told(error: unknown): unknown {
+    const { journal, options } = this.#parts
+    const note = journal.known.notes.get(options.toolCallId)
+    return note === undefined ? error : notedError(error, note)
   }
 
   #open(): MaybePromise<void> {

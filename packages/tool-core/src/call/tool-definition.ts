@@ -1,13 +1,11 @@
 import type { ZodType } from 'zod'
 import type { GateSettings } from '../gates/gate-options.ts'
+import type { EffectScope } from '../log/tool-call-row.ts'
 import type { ToolMetadata } from '../tool-metadata.ts'
 import type { TaskContext, ToolContext } from '../tool-context.ts'
 
 /** How a repeated call of an earlier attempt is treated (durability.md §2.3). */
 export type OnRetry = 'rerun' | 'reuse' | 'warn' | 'block'
-
-/** Where a side effect lands; files under the sandbox root are visible with `git diff`. */
-export type EffectScope = 'workspace' | 'external'
 
 /** What an earlier attempt left of the same call. */
 export interface PriorCall {

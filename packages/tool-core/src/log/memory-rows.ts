@@ -45,6 +45,7 @@ export class MemoryRows {
     Object.assign(row, { status, outputJson, errorJson, effect, finishedAtMs })
     if (replayOf !== undefined) row.replayOf = replayOf
     if (patch.fromCache === true) row.fromCache = true
+    if (patch.outputExact === true) row.outputExact = true
     return true
   }
 

@@ -9,7 +9,14 @@ export type MaybePromise<T> = T | PromiseLike<T>
 /** What is known of a call before it runs. */
 export type StartRow = Omit<
   ToolCallRow,
-  'outputJson' | 'finishedAtMs' | 'status' | 'errorJson' | 'effect' | 'claim' | 'fromCache'
+  | 'outputJson'
+  | 'finishedAtMs'
+  | 'status'
+  | 'errorJson'
+  | 'effect'
+  | 'claim'
+  | 'fromCache'
+  | 'outputExact'
 >
 
 export interface StartOptions {
@@ -38,6 +45,8 @@ export interface FinishPatch {
   readonly replayOf?: string | null
   /** The output is that of an equal call of the same run, which the tool's cache held. @default false */
   readonly fromCache?: boolean
+  /** `outputJson` is the whole output. @default false */
+  readonly outputExact?: boolean
 }
 
 /** Where the next page of a listing begins: the last row of the page before. */

@@ -6,6 +6,9 @@ export type ToolCallStatus = 'started' | 'success' | 'error'
 /** How a row occupies its idempotency key: while it runs, or for good once it has succeeded. */
 export type ToolCallClaim = 'inflight' | 'once'
 
+/** Where a side effect lands; files under the sandbox root are visible with `git diff`. */
+export type EffectScope = 'workspace' | 'external'
+
 /**
  * One tool call. The first twelve fields are the documented `_smithers_tool_calls` (S1 §Tool Call Logging); the rest
  * are extensions that an older table lacks.
@@ -56,6 +59,16 @@ export interface ToolCallRow {
   readonly replayOf: string | null
   /** The output was that of an equal call, which the tool's cache held. Older logs lack the field. */
   readonly fromCache?: boolean
+  /**
+   * True when `outputJson` is the whole output, so that it can stand for it: nothing of it was hidden, cut, mapped or
+   * only described. Older logs lack the field.
+   */
+  readonly outputExact?: boolean
+  /**
+   * Where the effect of the call lands, as it was when the call was made. Null for a call without a side effect; older
+   * logs lack the field, and what they do not say counts as external.
+   */
+  readonly effectScope?: EffectScope | null
   readonly traceId: string | null
   readonly spanId: string | null
 }

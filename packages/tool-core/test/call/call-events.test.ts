@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { tracingChannel } from 'node:diagnostics_channel'
+import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createToolRun, defineTool, SmithersError, type ToolCallEvent } from '@smithers/tool-core'
@@ -87,6 +88,29 @@ describe('the channel of calls', () => {
     const shown = seen.map(([, event]) => [event, event.error, (event.error as Error)?.stack])
     expect(JSON.stringify(shown)).not.toContain(content)
     expect(seen.at(-1)?.[1].error).toMatchObject({ message: 'hunk 1 does not match' })
+  })
+
+  test.each([
+    ['message', new Error('login with s3cr3t failed')],
+    ['cause', new Error('login failed', { cause: new Error('s3cr3t') })],
+    ['details', new SmithersError('TOOL_FAILED', 'no', { details: { url: 'http://s3cr3t@x' } })],
+    ['field', Object.assign(new Error('no'), { config: { headers: { authorization: 's3cr3t' } } })],
+    ['thrown object', { request: ['s3cr3t'] }],
+  ])('shows no secret of the run in an error: %s', async (_where, thrown) => {
+    const login = defineTool({
+      name: 'login',
+      schema: z.object({}),
+      execute: async () => {
+        throw thrown
+      },
+    })
+    const log = createMemoryLog()
+    const run = createToolRun({ log, redact: { values: ['s3cr3t'] }, errorStacks: true })
+    const call = run.tools({ login }).login.execute({}, callOptions())
+    await expect(call).rejects.toBe(thrown)
+    const shown = seen.map(([, event]) => inspect(event, { depth: 10, showHidden: true }))
+    expect(shown.join('\n')).not.toContain('s3cr3t')
+    expect(seen.at(-1)?.[1].error).toMatchObject({ message: expect.any(String) as string })
   })
 
   test('reports a snapshot that failed before the call ends', async () => {

@@ -12,13 +12,19 @@ import { callOptions } from '../fixtures/charge-tool.ts'
 const nothingHidden = compileRedaction({})
 
 /** The row of one call of a tool that returns, or throws, what it is given. */
-async function rowOf(output: unknown, options: ToolRunOptions = {}, input: object = {}) {
+async function rowOf(
+  output: unknown,
+  options: ToolRunOptions = {},
+  input: object = {},
+  thrown?: { readonly value: unknown },
+) {
   const log = createMemoryLog()
   const pay = defineTool({
     name: 'pay',
     schema: z.looseObject({}),
     sideEffect: true,
     execute: async (_args, _ctx) => {
+      if (thrown !== undefined) throw thrown.value
       if (output instanceof Error) throw output
       return output
     },
@@ -122,6 +128,16 @@ describe('redaction', () => {
     Authorization: 'Bearer k-3',
     nested: [{ password: 1234, access_token: 'k-4' }],
     client_secret: 'k-5',
+    secretKey: 'k-6',
+    'signing-key': 'k-7',
+    db_pwd: 'k-8',
+    passwordHash: 'k-9',
+    bearer: 'k-10',
+    sessionJwt: 'k-11',
+    headers: [
+      ['Authorization', 'Bearer k-12'],
+      ['x-api-key', 'k-13'],
+    ],
   }
 
   test('hides the values of properties that are named like secrets, in input, output and errors', async () => {
@@ -137,7 +153,16 @@ describe('redaction', () => {
   })
 
   test('leaves numbers of tokens and other names alone', async () => {
-    const harmless = { maxTokens: 5, tokens: 7, key: 'a', author: 'b', secretary: 'c' }
+    const harmless = {
+      maxTokens: 5,
+      tokens: 7,
+      key: 'a',
+      author: 'b',
+      secretary: 'c',
+      monkey: 'd',
+      headers: [['accept', 'text/html']],
+      path: ['token', 'x', 'y'],
+    }
     expect((await rowOf(harmless)).outputJson).toBe(JSON.stringify(harmless))
   })
 
@@ -148,6 +173,11 @@ describe('redaction', () => {
     )
     const { errorJson } = await rowOf(new Error('login with s3cr3t failed'), options)
     expect(errorJson).toContain('login with [redacted] failed')
+    const names = { 's3cr3t-a': 1, b: { 's3cr3t-a': 2, 'x s3cr3t': 3 }, s3cr3t: 4, '[redacted]': 5 }
+    const { outputJson } = await rowOf({ ...names, map: new Map([['s3cr3t', 1]]) }, options)
+    expect(outputJson).not.toContain('s3cr3t')
+    // Nothing is lost when two names become one.
+    for (const value of [1, 2, 3, 4, 5]) expect(outputJson).toContain(`:${value}`)
   })
 
   test('hides further names, and what a function decides', async () => {
@@ -216,6 +246,34 @@ describe('errors', () => {
     })
     const { errorJson: withStack } = await rowOf(error, { errorStacks: true })
     expect(withStack).toContain('recorded-json.test')
+  })
+
+  test.each([
+    [
+      'an object',
+      { status: 500, password: 'x' },
+      { details: { status: 500, password: '[redacted]' } },
+    ],
+    [
+      'an object like an error',
+      { name: 'E', code: 7, message: 'no' },
+      { name: 'E', code: 7, message: 'no' },
+    ],
+    ['a text', 'no', { message: 'no' }],
+    ['nothing', undefined, { message: 'undefined' }],
+  ])('are recorded when they are no errors: %s', async (_what, thrown, recorded) => {
+    const { errorJson } = await rowOf(undefined, {}, {}, { value: thrown })
+    expect(errorJson).not.toContain('[object')
+    expect(JSON.parse(errorJson ?? '')).toMatchObject(recorded)
+  })
+
+  test('are recorded with all of an aggregate, up to a number', async () => {
+    const errors = Array.from({ length: 25 }, (_each, index) => new RangeError(`host ${index}`))
+    const { errorJson } = await rowOf(new AggregateError(errors, 'all hosts failed'))
+    const recorded = JSON.parse(errorJson ?? '') as { errors: unknown[] }
+    expect(recorded.errors).toHaveLength(21)
+    expect(recorded.errors[3]).toEqual({ name: 'RangeError', message: 'host 3' })
+    expect(recorded.errors.at(-1)).toEqual({ $described: '5 more errors' })
   })
 
   test('keep their code and effect when they are too large for the log', async () => {
