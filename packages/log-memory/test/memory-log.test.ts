@@ -36,6 +36,27 @@ describe('createMemoryLog', () => {
     expect(log.snapshot()).toHaveLength(10_005)
   })
 
+  it('goes on with the rows of another log, their claims included', () => {
+    const before = createMemoryLog()
+    const once = call(1, { idempotencyKey: 'k' })
+    before.start(once, { durability: 'relaxed', claim: 'once' })
+    before.finish(once.callToken, success)
+    before.start(call(2), relaxed)
+    const rows = before.snapshot()
+    const log = createMemoryLog({ rows })
+    expect(log.snapshot()).toEqual(rows)
+    const taken = call(2, { callToken: 'another' })
+    expect(log.start(taken, relaxed)).toMatchObject({ reason: 'seq-taken' })
+    const again = call(3, { idempotencyKey: 'k' })
+    expect(log.start(again, { durability: 'relaxed', claim: 'once' })).toMatchObject({
+      reason: 'claimed',
+      existing: { callToken: once.callToken },
+    })
+    expect(log.finish(call(2).callToken, success)).toBe('ok')
+    expect(rows[1]?.status).toBe('started')
+    expect(createMemoryLog({ rows, maxRows: 1 }).snapshot()).toMatchObject([{ seq: 2 }])
+  })
+
   it('gives a snapshot of its rows after it was closed, which later changes do not reach', () => {
     const log = createMemoryLog()
     const row = call(1)

@@ -26,6 +26,13 @@ export interface MemoryLogOptions {
    * @default 10_000
    */
   readonly maxRows?: number
+  /**
+   * Rows to begin with, in the order of their starts, as `snapshot` returns them. So an adapter that keeps its rows in
+   * memory need only store them.
+   *
+   * @default none
+   */
+  readonly rows?: readonly ToolCallRow[]
 }
 
 /** A {@link ToolCallLog} in this process's memory. Every method answers at once. */
@@ -64,6 +71,15 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   const approvals = createMemoryApprovals(assertOpen)
   const state = createMemoryRunState(assertOpen)
   let closed = false
+  for (const row of options.rows ?? []) keep(row)
+
+  /** Adds a row, and forgets the oldest finished one when there are too many. */
+  function keep(row: ToolCallRow): void {
+    rows.add({ ...row })
+    if (rows.byToken.size <= maxRows) return
+    const forgotten = rows.forgetOldestFinished()
+    if (forgotten !== undefined) state.forgetOutputOf(forgotten)
+  }
 
   function assertOpen(): void {
     if (closed) {
@@ -98,7 +114,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       const existing = rows.holderOf(row.idempotencyKey, claim)
       if (existing !== undefined) return { ok: false, reason: 'claimed', existing: { ...existing } }
 
-      rows.add({
+      keep({
         ...row,
         claim,
         outputJson: null,
@@ -107,10 +123,6 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
         errorJson: null,
         effect: null,
       })
-      if (rows.byToken.size > maxRows) {
-        const forgotten = rows.forgetOldestFinished()
-        if (forgotten !== undefined) state.forgetOutputOf(forgotten)
-      }
       return { ok: true }
     },
 
