@@ -115,7 +115,7 @@ async function measure(
   for (let round = -3; round < rounds; round += 1) {
     for (const [name, work] of Object.entries(variants)) {
       // What one variant leaves to do (a killed search, memory to free) must not fall on the next.
-      await pause(pauseMs)
+      if (pauseMs > 0) await pause(pauseMs)
       const startedAt = performance.now()
       await work()
       if (round >= 0) times.get(name)?.push(performance.now() - startedAt)

@@ -4,7 +4,7 @@ import { SmithersError, type ToolContext } from '@smithers/tool-core'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep.ts'
 import { LineCollector } from './line-collector.ts'
-import { PermittedLines } from './permitted-lines.ts'
+import { PermittedMatches } from './permitted-matches.ts'
 import { filesFor, searchSandboxFor } from './sandbox-for-context.ts'
 import { limitsFor, type ToolSettings } from './tool-settings.ts'
 
@@ -30,7 +30,8 @@ export async function searchWithRipgrep(
   const messages = new LineCollector(maxMessageBytes, 'rg: ')
   const full = new AbortController()
   const isDenied = (relativePath: string): boolean => files.isDenied(relativePath)
-  const permitted = hasDenied(settings) ? new PermittedLines(isDenied) : undefined
+  const hasContext = (input.context ?? 0) > 0
+  const permitted = hasDenied(settings) ? new PermittedMatches({ isDenied, hasContext }) : undefined
   const onOutput = ({ stream, bytes }: OutputChunk): void => {
     if (stream === 'stderr') messages.push(bytes)
     else if (!matches.push(permitted?.push(bytes) ?? bytes)) full.abort()
@@ -129,7 +130,7 @@ function ripgrepArguments(input: GrepInput, path: string, settings: ToolSettings
     ...(input.context === undefined ? [] : [`--context=${input.context}`]),
     ...(input.hidden === true ? ['--hidden', '--glob=!.git/'] : []),
     ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
-    ...(hasDenied(settings) ? ['--null'] : []),
+    ...(hasDenied(settings) ? ['--json'] : []),
     // Last, since the last glob that matches decides.
     ...sharedGlobs(settings.files?.deny ?? []),
     '--',

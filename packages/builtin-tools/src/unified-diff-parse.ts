@@ -1,5 +1,12 @@
 import type { StructuredPatch } from 'diff'
 import { patchFailed, quoteLine } from './unified-diff-error.ts'
+import {
+  checkExtendedHeader,
+  checkHeader,
+  isModeLine,
+  modeChange,
+  notAChange,
+} from './unified-diff-header.ts'
 
 /** One line of a hunk. */
 export interface HunkLine {
@@ -66,7 +73,9 @@ function checkedHunks(
     throw malformed(lines, error)
   }
   const [file, ...others] = files
-  if (file === undefined || files.every(({ hunks }) => hunks.length === 0)) throw withoutHunks(file)
+  if (file === undefined || files.every(({ hunks }) => hunks.length === 0)) {
+    throw withoutHunks(lines, file)
+  }
   if (others.length > 0) {
     throw patchFailed(
       'it changes more than one file. Send one patch for each file, each to its own path.',
@@ -152,66 +161,11 @@ function mismatch(header: string, counts: { readonly old: number; readonly new: 
   return `Its header announces ${old} old and ${added} new lines; it has ${counts.old} old and ${counts.new} new ones. Every line begins with " ", "-" or "+".`
 }
 
-function withoutHunks(file: StructuredPatch | undefined): Error {
+function withoutHunks(lines: readonly string[], file: StructuredPatch | undefined): Error {
   if (file?.isRename === true || file?.isCopy === true || file?.isDelete === true)
     return notAChange()
+  if (lines.some(isModeLine)) return modeChange()
   return patchFailed(`it has no hunk. Write a unified diff with hunks like ${exampleHeader}.`)
-}
-
-function notAChange(): Error {
-  return patchFailed(
-    'it creates, deletes, renames or copies a file. edit only changes the contents of an existing file; use write to create one.',
-  )
-}
-
-function checkHeader(file: StructuredPatch, paths: readonly string[]): void {
-  const { oldFileName, newFileName, isCreate, isDelete, isRename, isCopy, isBinary } = file
-  if (oldFileName === '/dev/null' || newFileName === '/dev/null') throw notAChange()
-  if (isCreate === true || isDelete === true || isRename === true || isCopy === true)
-    throw notAChange()
-  if (isBinary === true) throw patchFailed('it is a binary patch. edit changes text.')
-  for (const name of [oldFileName, newFileName]) {
-    if (name !== undefined) checkName(name, paths)
-  }
-}
-
-function checkName(name: string, paths: readonly string[]): void {
-  if (isNameOf(name.trim(), paths)) return
-  throw patchFailed(
-    `its header names ${quoteLine(name)}, but the path is ${quoteLine(paths[0])}. Send the patch to the file that it is for, or correct the header.`,
-    { logReason: 'its header names another file.' },
-  )
-}
-
-/** Checks a line outside of hunks that asks for something besides them. */
-function checkExtendedHeader(line: string, paths: readonly string[]): void {
-  if (/^(?:old|new) mode \d{6}\s*$/u.test(line)) {
-    throw patchFailed(
-      'it changes the mode of the file. edit only changes contents: remove the lines "old mode" and "new mode", and use chmod through bash.',
-    )
-  }
-  if (/^\*\*\* (?:(?:Add|Delete) File|Move to):/u.test(line)) throw notAChange()
-  const name = /^(?:\*\*\* Update File|Index):(.*)$/su.exec(line)?.[1]?.trim()
-  if (name !== undefined && name !== '') checkName(name, paths)
-}
-
-const dateAtEnd = /\s+\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?$/u
-
-/**
- * Whether a header's name is one of these paths: alone, behind the `a/` and `b/` that git writes (which may take the
- * place of the first slash), or before a date that a space and not a tab divides from it.
- */
-function isNameOf(name: string, paths: readonly string[]): boolean {
-  return [name, name.replace(dateAtEnd, '')].some((written) => {
-    const bare = written.replace(/^[abciow]\//u, '')
-    const spellings = bare === written ? [written] : [written, bare, `/${bare}`]
-    return spellings.some((spelling) => paths.includes(tidy(spelling)))
-  })
-}
-
-/** Without what changes nothing. `..` stays, and matches nothing: nobody can say from where it leads. */
-function tidy(name: string): string {
-  return name.replaceAll(/\/{2,}/gu, '/').replace(/^(?:\.\/)+/u, '')
 }
 
 /** Finds what the parser skipped although it looks like a part of a hunk, and counts that it corrected by itself. */

@@ -81,6 +81,15 @@ describe('edit', () => {
     }
   })
 
+  it('says that a patch which changes only the mode is for chmod', async () => {
+    const task = createFileTask({ f: numbered(1, 9) })
+    const before = task.mode('f')
+    const refusal = task.edit('f', 'diff --git a/f b/f\nold mode 100644\nnew mode 100755\n')
+    await expect(refusal).rejects.toThrow(code('TOOL_PATCH_FAILED'))
+    await expect(refusal).rejects.toThrow('changes the mode of the file')
+    expect([task.mode('f'), task.text('f')]).toEqual([before, numbered(1, 9)])
+  })
+
   it.each([
     ['diff --git a/f b/f\nold mode 100644\nnew mode 100755\n--- a/f\n+++ b/f\n', 'use chmod'],
     ['*** Begin Patch\n*** Update File: g\n', 'its header names "g"'],
