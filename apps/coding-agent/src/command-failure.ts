@@ -6,6 +6,8 @@ export const exitCodes = {
   failed: 1,
   /** Wrong usage or bad input. Nothing was started and nothing was changed. */
   usage: 2,
+  /** Nothing has failed: a call waits for somebody who approves or rejects it. */
+  waiting: 3,
   /** Ctrl-C or SIGTERM. */
   interrupted: 130,
 } as const

@@ -69,7 +69,7 @@ Examples:
   smithers run "Fix the failing test" --root . --log calls.db --model anthropic/MODEL
   smithers calls --log calls.db
 
-Exit codes: ${exitCodes.ok} done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage or bad input (nothing was changed), ${exitCodes.interrupted} interrupted.
+Exit codes: ${exitCodes.ok} done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage or bad input (nothing was changed), ${exitCodes.waiting} a call waits for approval, ${exitCodes.interrupted} interrupted.
 Environment: NO_COLOR, FORCE_COLOR, SMITHERS_MODEL, SMITHERS_DEBUG (prints stacks), and the providers' keys.`,
     )
   addRunCommand(program, { terminal, env, interrupted })

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { runSmithers, startSmithers } from './fixtures/smithers-process.ts'
@@ -159,15 +159,34 @@ describe('smithers resume', () => {
     )
     const second = await runSmithers(['resume', 'r1', '--log', here.log])
     expect(second.exitCode).toBe(1)
-    expect(second.stderr).toContain('is being worked on by another process')
+    expect(second.stderr).toContain(`is being worked on by another process (${child.pid} on `)
 
     child.kill('SIGKILL')
     await outcome
-    expect(await explained(here)).toMatch(/was interrupted: the process that worked on it/)
+    expect(await explained(here)).toMatch(
+      new RegExp(`was interrupted: process ${child.pid} on \\S+, which worked on it, is gone\\.`),
+    )
     const { stdout } = await runSmithers(['runs', '--log', here.log])
     expect(stdout).toMatch(/^r1 +shout +interrupted +1 of 2/m)
     writeFileSync(here.gate, '')
     expect((await runSmithers(['resume', 'r1', '--log', here.log])).exitCode).toBe(0)
+  })
+})
+
+describe('smithers resume, without the file of the workflow', () => {
+  test('asks for it, and goes on with one that has moved', async () => {
+    const here = place('broken')
+    expect((await runSmithers(up(here))).exitCode).toBe(1)
+    const moved = join(here.folder, 'project', 'moved.tsx')
+    renameSync(here.file, moved)
+    const lost = await runSmithers(['resume', 'r1', '--log', here.log])
+    expect([lost.exitCode, lost.stderr]).toEqual([
+      2,
+      `smithers: The workflow of run r1 is no longer at ${here.file}. Give --workflow FILE.\n`,
+    ])
+    writeFileSync(here.gate, '')
+    const found = await runSmithers(['resume', 'r1', '--log', here.log, '--workflow', moved])
+    expect(found.exitCode).toBe(0)
   })
 })
 

@@ -1,21 +1,55 @@
-import { isSmithersError, type SmithersError } from '@smithers/tool-core'
+import { isSmithersError, pendingApprovals, type SmithersError } from '@smithers/tool-core'
+import type { ApprovalRow, ToolCallLog } from '@smithers/tool-core/log'
 import { CommandFailure, exitCodes } from '../command-failure.ts'
+import { logArgument } from '../commands/log-option.ts'
+
+/** A call that waits for a decision, and the commands that decide. */
+export interface WaitingCall {
+  readonly approvalId: string
+  readonly nodeId: string
+  readonly toolName: string
+  /** What the approver is asked; the arguments when the tool asks nothing of its own. */
+  readonly question: string
+  readonly approve: string
+  readonly reject: string
+}
 
 /** True for the error of a run that waits for an approval: nothing has failed. */
 export function isPaused(error: unknown): error is SmithersError {
   return isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED'
 }
 
-/** The run waits for somebody: says how to decide, and how to go on. */
-export function pausedFailure(error: SmithersError, logPath: string, goOn: string): CommandFailure {
-  const waiting = (error.details['approvals'] ?? []) as readonly { readonly approvalId: string }[]
-  const commands = waiting.map(
-    ({ approvalId }) => `smithers approve ${approvalId} --log ${logPath}`,
-  )
+/** The calls of a run that nobody has decided about. */
+export async function waitingCalls(
+  log: ToolCallLog,
+  runId: string,
+  logPath: string,
+): Promise<WaitingCall[]> {
+  const approvals = await pendingApprovals({ log, runId })
+  return approvals.map((approval) => waitingCall(approval, logArgument(logPath)))
+}
+
+/** @param logOption What follows a command to make it read the log. */
+export function waitingCall(
+  { id, nodeId, toolName, prompt, inputJson }: ApprovalRow,
+  logOption: string,
+): WaitingCall {
+  return {
+    approvalId: id,
+    nodeId,
+    toolName,
+    question: prompt ?? `${toolName} ${inputJson ?? ''}`,
+    approve: `smithers approve ${id}${logOption}`,
+    reject: `smithers reject ${id}${logOption}`,
+  }
+}
+
+/** The run waits for somebody, which is no failure: its exit code is its own. */
+export function pausedFailure(cause: SmithersError, count: number, goOn: string): CommandFailure {
+  const calls = count === 1 ? 'a call waits' : `${count} calls wait`
   return new CommandFailure(
-    exitCodes.failed,
-    `The run is paused, because ${waiting.length === 1 ? 'a call waits' : `${waiting.length} calls wait`} for approval. ` +
-      `Decide with: ${commands.join('; ')} (or reject). Then ${goOn}.`,
-    { cause: error },
+    exitCodes.waiting,
+    `The run is paused: ${calls} for approval. When it is decided, go on with: ${goOn}`,
+    { cause },
   )
 }

@@ -1,16 +1,17 @@
 import { createToolRun } from '@smithers/tool-core'
-import type { OnApproval, ToolCallLog, ToolRun } from '@smithers/tool-core'
+import type { OnApproval, SmithersError, ToolCallLog, ToolRun } from '@smithers/tool-core'
 import { isStepCount, ToolLoopAgent } from 'ai'
 import type { LanguageModel } from 'ai'
 import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
 import { describeError } from '../describe-error.ts'
 import { recordRefusedCall } from './refused-call.ts'
 import type { RunReporter } from '../terminal/run-reporter.ts'
+import { shellWord } from '../terminal/shell-word.ts'
 import { askedTools, type Asking } from './asked-tools.ts'
 import { isolationFor } from './isolation-for.ts'
 import { nextAttempt } from './next-attempt.ts'
 import { observeCalls } from './observe-calls.ts'
-import { isPaused, pausedFailure } from './paused-run.ts'
+import { isPaused, pausedFailure, waitingCalls } from './paused-run.ts'
 import { newRunId } from '../workflow/new-run-id.ts'
 
 /** Everything a run needs, resolved and checked. */
@@ -80,7 +81,7 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
     failure = incomplete(progress, options.maxSteps)
   } catch (error) {
     failure = isPaused(error)
-      ? pausedFailure(error, options.logPath, `start it again with --run ${runId}`)
+      ? await paused(error, options, runId)
       : new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
   } finally {
     await calls.stop()
@@ -95,6 +96,16 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
   })
   if (failure !== undefined) throw failure
   return { runId, answer: progress.answer }
+}
+
+async function paused(
+  error: SmithersError,
+  { log, logPath, reporter }: AgentRunOptions,
+  runId: string,
+): Promise<CommandFailure> {
+  const waiting = await waitingCalls(log, runId, logPath)
+  reporter.waits(waiting)
+  return pausedFailure(error, waiting.length, `the same command and --run ${shellWord(runId)}`)
 }
 
 interface Progress {

@@ -37,7 +37,10 @@ export function addApprovalCommands(program: Command, terminal: Terminal): void 
       .argument('<id>', 'the id of the approval, or of the call')
       .addOption(logOption())
       .option('--run <id>', 'the run, when calls of several runs have the id')
-      .option('--comment <text>', 'why; the agent reads it when the call is rejected')
+      .option(
+        '--comment <text>',
+        name === 'reject' ? 'why; the agent reads it' : 'why; kept with the approval',
+      )
       .option('--by <name>', 'who decides', userInfo().username)
       .option('--json', 'print one JSON document: the approval as it now is')
       .action((id: string, options: DecideOptions) =>

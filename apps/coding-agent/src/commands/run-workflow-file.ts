@@ -1,9 +1,11 @@
 import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
+import { shellWord } from '../terminal/shell-word.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import {
   createWorkflowJsonReporter,
   createWorkflowTextReporter,
 } from '../terminal/workflow-reporter.ts'
+import { logArgument } from './log-option.ts'
 import { loadWorkflow } from '../workflow/load-workflow.ts'
 import { runAndReport, type WorkflowFileOptions } from '../workflow/run-and-report.ts'
 
@@ -35,7 +37,7 @@ export async function runWorkflowFile(run: WorkflowFileRun): Promise<void> {
     : createWorkflowTextReporter(terminal, {
         file,
         logPath,
-        resumeWith: `smithers resume ${runId} --log ${logPath}`,
+        resumeWith: `smithers resume ${shellWord(runId)}${logArgument(logPath)}`,
       })
   const asks = !json && isInteractive(terminal)
   await runAndReport({

@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import { pendingApprovals } from '@smithers/tool-core'
+import { openExistingLog } from '../log/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { logOption } from './log-option.ts'
@@ -29,6 +31,7 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
     import('../terminal/call-table.ts'),
   ])
   const store = openExistingRunStore(options.log)
+  const log = openExistingLog(options.log)
   try {
     const runs = await store.runs({ limit: options.limit })
     const nowMs = Date.now()
@@ -39,7 +42,8 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
     for (const run of runs) {
       const tasks = await store.tasks(run.runId)
       const finished = tasks.filter(({ status }) => status === 'finished').length
-      const state = runState(run, nowMs)
+      const waits = await pendingApprovals({ log, runId: run.runId })
+      const state = runState(run, waits.length, nowMs)
       if (options.json) {
         terminal.json({ ...run, state, tasks: tasks.length, finishedTasks: finished })
         continue
@@ -55,6 +59,7 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
     if (runs.length === 0) terminal.note(`${options.log} holds no runs of workflows.`)
     else if (!options.json) terminal.line(tableText(table))
   } finally {
+    await log.close()
     await store.close()
   }
 }

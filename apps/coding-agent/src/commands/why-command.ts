@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
-import { pendingApprovals } from '@smithers/tool-core'
 import { collectRows } from '../log/all-rows.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { defaultLog, logOption } from './log-option.ts'
+import type { CallsRecord } from '../workflow/explain-calls.ts'
+import type { RunRecord } from '../workflow/explain-run.ts'
+import { logArgument, logOption } from './log-option.ts'
 
 /** Adds `smithers why`: what a run waits for, or why it failed. */
 export function addWhyCommand(program: Command, terminal: Terminal): void {
@@ -12,30 +13,83 @@ export function addWhyCommand(program: Command, terminal: Terminal): void {
     .command('why')
     .summary('tell what a run waits for, or why it failed')
     .description(
-      'Tells in one paragraph what a run of a workflow waits for, or why it failed, and which effects nobody can vouch for.',
+      'Tells in one paragraph what a run waits for, or why it failed, which effects nobody can vouch for, and how to go on.',
     )
     .argument('<run>', 'the name of the run')
     .addOption(logOption())
-    .action((runId: string, { log }: { readonly log: string }) => explain(runId, log, terminal))
+    .option(
+      '--json',
+      'print one JSON document: state, tasks, what waits, what is blocked, the text',
+    )
+    .action((runId: string, options: WhyOptions) => explain(runId, options, terminal))
 }
 
-async function explain(runId: string, path: string, terminal: Terminal): Promise<void> {
-  const [{ knownRun, openExistingRunStore }, { explainRun }] = await Promise.all([
+interface WhyOptions {
+  readonly log: string
+  readonly json?: true
+}
+
+async function explain(
+  runId: string,
+  { log: path, json }: WhyOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const [{ knownRun, openExistingRunStore }, { waitingCalls }] = await Promise.all([
     import('../workflow/open-run-store.ts'),
-    import('../workflow/explain-run.ts'),
+    import('../agent/paused-run.ts'),
   ])
   const store = openExistingRunStore(path)
   const log = openExistingLog(path)
   try {
-    const run = await knownRun(store, runId, path)
-    const tasks = await store.tasks(runId)
     const calls = await collectRows(log, { runId })
-    const approvals = await pendingApprovals({ log, runId })
-    const logArgument = path === defaultLog ? '' : ` --log ${path}`
-    const record = { run, tasks, calls, approvals, logArgument }
-    terminal.line(printable(explainRun(record, Date.now())))
+    const waits = await waitingCalls(log, runId, path)
+    const [first] = await store.runs({ runId })
+    const answer =
+      first === undefined && calls.length > 0
+        ? await ofCalls({ runId, calls, waits })
+        : await ofWorkflow({
+            run: await knownRun(store, runId, path),
+            tasks: await store.tasks(runId),
+            calls,
+            waits,
+            logArgument: logArgument(path),
+          })
+    if (json === true) terminal.json(answer)
+    else terminal.line(printable(answer.text))
   } finally {
     await log.close()
     await store.close()
   }
+}
+
+/** What `--json` prints. */
+interface Explanation {
+  readonly runId: string
+  readonly text: string
+}
+
+async function ofCalls(record: CallsRecord): Promise<Explanation> {
+  const { explainCalls } = await import('../workflow/explain-calls.ts')
+  const { runId, waits } = record
+  return { runId, waits, text: explainCalls(record, Date.now()) } as Explanation
+}
+
+async function ofWorkflow(record: RunRecord): Promise<Explanation> {
+  const [{ explainRun, resumeCommand, runState }, { blockedCalls }] = await Promise.all([
+    import('../workflow/explain-run.ts'),
+    import('../log/blocked-calls.ts'),
+  ])
+  const { run, tasks, calls, waits } = record
+  const nowMs = Date.now()
+  const state = runState(run, waits.length, nowMs)
+  const over = state === 'finished' || state === 'running'
+  return {
+    ...run,
+    state,
+    tasks,
+    waits,
+    blocked: over ? [] : blockedCalls(calls),
+    resume: over ? null : resumeCommand(record),
+    text: explainRun(record, nowMs),
+  } as Explanation
 }

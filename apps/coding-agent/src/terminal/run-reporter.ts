@@ -1,10 +1,12 @@
 import type { IsolationReport } from '@smithers/sandbox'
+import type { WaitingCall } from '../agent/paused-run.ts'
 import { printable } from './printable.ts'
 import { endedCallLine, runningCallLine } from './call-line.ts'
 import type { EndedCall, StartedCall } from './call-line.ts'
 import { isolationSentence } from './isolation-text.ts'
 import { createLiveLines } from './live-lines.ts'
 import type { Terminal } from './terminal.ts'
+import { waitingLines } from './waiting-lines.ts'
 
 /** What is known when a run begins. */
 interface RunStart {
@@ -35,6 +37,8 @@ export interface RunReporter {
   said(text: string): void
   callStarted(call: StartedCall): void
   callEnded(call: EndedCall): void
+  /** The run is paused: these calls wait for somebody. */
+  waits(calls: readonly WaitingCall[]): void
   /** Leaves the terminal to a question until the returned function is called. */
   hold(): () => void
   runEnded(end: RunEnd): void
@@ -66,6 +70,9 @@ export function createTextReporter(terminal: Terminal): RunReporter {
     callEnded(call) {
       lines.end(call.id, endedCallLine(call, colors))
     },
+    waits(calls) {
+      lines.line(`\n${waitingLines(calls, colors)}`)
+    },
     hold: () => lines.hold(),
     runEnded({ steps, calls, durationMs }) {
       const seconds = (durationMs / 1000).toFixed(1)
@@ -84,6 +91,9 @@ export function createJsonReporter(terminal: Terminal): RunReporter {
     said: (text) => terminal.json({ type: 'text', text }),
     callStarted: (call) => terminal.json({ type: 'call-start', ...call }),
     callEnded: (call) => terminal.json({ type: 'call-end', ...call }),
+    waits(calls) {
+      for (const call of calls) terminal.json({ type: 'waits', ...call })
+    },
     hold: () => () => {},
     runEnded: (end) => terminal.json({ type: 'run-end', ...end }),
   }

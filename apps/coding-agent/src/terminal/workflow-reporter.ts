@@ -1,11 +1,12 @@
 import type { WorkflowEvent } from '@smithers/workflow'
-import { isPaused } from '../agent/paused-run.ts'
+import { isPaused, type WaitingCall } from '../agent/paused-run.ts'
 import { describeError } from '../describe-error.ts'
 import type { EndedCall, StartedCall } from './call-line.ts'
 import { duration, endedCallLine, runningCallLine } from './call-line.ts'
 import { createLiveLines } from './live-lines.ts'
 import { printable } from './printable.ts'
 import type { Terminal } from './terminal.ts'
+import { waitingLines } from './waiting-lines.ts'
 
 /** Tells a person or a program what a workflow does, as it happens. */
 export interface WorkflowReporter {
@@ -15,6 +16,8 @@ export interface WorkflowReporter {
   /** The run had finished before: nothing is run. */
   finishedBefore(): void
   finished(outputs: object): void
+  /** The run is paused: these calls wait for somebody. */
+  waits(calls: readonly WaitingCall[]): void
   /** Leaves the terminal to a question until the returned function is called. */
   hold(): () => void
   /** Nothing will be told any more. */
@@ -119,6 +122,9 @@ export function createWorkflowTextReporter(
       lines.line(colors.dim(`\ndone in ${duration(performance.now() - startedAt)}`))
       say(JSON.stringify(outputs, null, 2))
     },
+    waits(calls) {
+      lines.line(`\n${waitingLines(calls, colors)}`)
+    },
     hold: () => lines.hold(),
     stop: () => lines.stop(),
   }
@@ -134,6 +140,9 @@ export function createWorkflowJsonReporter(terminal: Terminal): WorkflowReporter
     callEnded: (call) => terminal.json({ type: 'call-end', ...call }),
     finishedBefore() {},
     finished: (outputs) => terminal.json({ type: 'outputs', outputs }),
+    waits(calls) {
+      for (const call of calls) terminal.json({ type: 'waits', ...call })
+    },
     hold: () => () => {},
     stop() {},
   }

@@ -1,14 +1,27 @@
 import { isOrphan } from '@smithers/tool-core/log'
-import type { ApprovalRow, ToolCallRow } from '@smithers/tool-core/log'
+import type { ToolCallRow } from '@smithers/tool-core/log'
 import type { RunRow, TaskRow } from '@smithers/workflow'
+import type { WaitingCall } from '../agent/paused-run.ts'
+import { type BlockedCall, blockedCalls } from '../log/blocked-calls.ts'
 import { callVerdict } from '../log/call-outcome.ts'
+import { shellWord } from '../terminal/shell-word.ts'
+import { ownerText } from './owner-text.ts'
 
-/** What a run is doing: as recorded, but `interrupted` when its process is gone, and `waiting` for an approval. */
-type RunState = RunRow['status'] | 'interrupted' | 'waiting'
+/**
+ * What a run is doing: as recorded, but `interrupted` when its process is gone, `waiting` for an approval, or `decided`
+ * when it waits for nothing but to be resumed.
+ */
+type RunState = RunRow['status'] | 'interrupted' | 'waiting' | 'decided'
 
-/** Whether somebody works on a run that says it is running. */
-export function runState(run: RunRow, nowMs: number): RunState {
-  if (run.status === 'stopped' && isApproval(run.errorJson)) return 'waiting'
+/**
+ * Whether somebody works on a run that says it is running.
+ *
+ * @param waiting How many of its calls wait for a decision.
+ */
+export function runState(run: RunRow, waiting: number, nowMs: number): RunState {
+  if (run.status === 'stopped' && isApproval(run.errorJson)) {
+    return waiting > 0 ? 'waiting' : 'decided'
+  }
   if (run.status !== 'running') return run.status
   if (run.leaseToken === null) return 'interrupted'
   return isOrphan({ ...run, finishedAtMs: null }, nowMs) ? 'interrupted' : 'running'
@@ -19,39 +32,44 @@ export interface RunRecord {
   readonly run: RunRow
   readonly tasks: readonly TaskRow[]
   readonly calls: readonly ToolCallRow[]
-  /** Those that nobody has decided. */
-  readonly approvals: readonly ApprovalRow[]
+  /** Those that nobody has decided about. */
+  readonly waits: readonly WaitingCall[]
   /** What follows a command to make it read this log; empty for the default. */
   readonly logArgument: string
 }
 
 /** What a run waits for or why it failed, in one paragraph. */
 export function explainRun(record: RunRecord, nowMs: number): string {
-  const { run, tasks, calls, approvals, logArgument } = record
+  const { run, tasks, calls, waits, logArgument } = record
   const name = run.workflow === null ? '' : ` of workflow "${run.workflow}"`
   const ofTask = tasks.some(({ status }) => status === 'failed')
-  const sentences = [`Run ${run.runId}${name} ${verbOf(run, ofTask, nowMs)}`]
+  const sentences = [`Run ${run.runId}${name} ${verbOf(record, ofTask, nowMs)}`]
   const finished = tasks.filter(({ status }) => status === 'finished')
-  const state = runState(run, nowMs)
+  const state = runState(run, waits.length, nowMs)
   if (state !== 'finished') sentences.push(finishedSentence(finished.length))
   for (const task of tasks) {
     if (task.status !== 'finished') sentences.push(taskSentence(task, state, calls, nowMs))
   }
-  for (const approval of approvals) sentences.push(approvalSentence(approval, logArgument))
-  if (state === 'waiting' && approvals.length === 0) {
-    sentences.push('Every call that waited has been decided about.')
-  }
+  sentences.push(...waits.map(waitingSentence))
+  if (state === 'decided') sentences.push('Every call that waited has been decided about.')
   if (state !== 'finished' && state !== 'running') {
+    const resume = resumeCommand(record)
+    for (const call of blockedCalls(calls)) sentences.push(blockedSentence(call, resume))
     sentences.push(
-      `"smithers resume ${run.runId}${logArgument}" goes on from here: finished tasks are not run again, and the agent is told what may have happened.`,
+      `"${resume}" goes on from here: finished tasks are not run again, and the agent is told what may have happened.`,
     )
   }
   return sentences.join(' ')
 }
 
+/** The command that goes on with a run. */
+export function resumeCommand({ run, logArgument }: RunRecord): string {
+  return `smithers resume ${shellWord(run.runId)}${logArgument}`
+}
+
 /** @param ofTask A task has failed, so its own sentence says why. */
-function verbOf(run: RunRow, ofTask: boolean, nowMs: number): string {
-  switch (runState(run, nowMs)) {
+function verbOf({ run, waits }: RunRecord, ofTask: boolean, nowMs: number): string {
+  switch (runState(run, waits.length, nowMs)) {
     case 'finished':
       return `finished at ${timeOf(run.finishedAtMs)}; nothing is left to do.`
     case 'failed':
@@ -61,11 +79,12 @@ function verbOf(run: RunRow, ofTask: boolean, nowMs: number): string {
     case 'stopped':
       return `was stopped at ${timeOf(run.finishedAtMs)}.`
     case 'waiting':
+    case 'decided':
       return `is paused since ${timeOf(run.finishedAtMs)} for approval.`
     case 'interrupted':
-      return `was interrupted: the process that worked on it (${run.ownerId ?? 'unknown'}) is gone.`
+      return `was interrupted: process ${ownerText(run.ownerId)}, which worked on it, is gone.`
     default:
-      return `is running in process ${run.ownerId ?? 'unknown'}.`
+      return `is running in process ${ownerText(run.ownerId)}.`
   }
 }
 
@@ -74,12 +93,14 @@ function finishedSentence(count: number): string {
   return count === 1 ? 'One task has finished.' : `${count} tasks have finished.`
 }
 
-function approvalSentence(
-  { id, toolName, nodeId, prompt }: ApprovalRow,
-  logArgument: string,
-): string {
-  const question = prompt === null ? '' : ` ("${prompt}")`
-  return `It waits for a decision about ${toolName} in task "${nodeId}"${question}: "smithers approve ${id}${logArgument}" or "smithers reject ${id}${logArgument}".`
+/** Which decision is missing, and the commands that make it. */
+export function waitingSentence(call: WaitingCall): string {
+  const { toolName, nodeId, question, approve, reject } = call
+  return `It waits for a decision about ${toolName} in task "${nodeId}" ("${question}"): "${approve}" or "${reject}".`
+}
+
+function blockedSentence({ nodeId, toolName, key }: BlockedCall, resume: string): string {
+  return `A call of ${toolName} in task "${nodeId}" was blocked, since an earlier one may stand for it (key ${key}). Look at what happened outside; if it must run, "${resume} --allow ${key}".`
 }
 
 function taskSentence(

@@ -1,13 +1,16 @@
-import { createSqliteLog } from '@smithers/log-sqlite'
-import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
 import { isSmithersError, type OnApproval } from '@smithers/tool-core'
 import { runWorkflow, type RunWorkflowOptions } from '@smithers/workflow'
 import { observeCalls } from '../agent/observe-calls.ts'
-import { isPaused, pausedFailure } from '../agent/paused-run.ts'
+import { isPaused, pausedFailure, waitingCalls } from '../agent/paused-run.ts'
 import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
+import { logArgument } from '../commands/log-option.ts'
 import { describeError } from '../describe-error.ts'
+import { openLogForRun } from '../log/open-log.ts'
+import { shellWord } from '../terminal/shell-word.ts'
 import type { WorkflowReporter } from '../terminal/workflow-reporter.ts'
 import type { LoadedWorkflow } from './load-workflow.ts'
+import { ownerText } from './owner-text.ts'
+import { openRunStoreForRun } from './open-run-store.ts'
 
 /** What the person chooses of a workflow's run. */
 export type WorkflowFileOptions = Omit<
@@ -31,8 +34,8 @@ export interface WorkflowRunOptions {
 /** Runs a workflow from a file with its progress on the terminal. */
 export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
   const { loaded, runId, logPath, options, reporter, onApproval, interrupted } = run
-  const log = createSqliteLog({ path: logPath })
-  const store = createSqliteRunStore({ path: logPath })
+  const log = openLogForRun(logPath)
+  const store = openRunStoreForRun(logPath)
   const calls = observeCalls(runId, reporter)
   let began = false
   try {
@@ -56,15 +59,26 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
       throw badInput(describeError(error), error)
     }
     if (isPaused(error)) {
-      throw pausedFailure(error, logPath, `smithers resume ${runId} --log ${logPath}`)
+      const waiting = await waitingCalls(log, runId, logPath)
+      reporter.waits(waiting)
+      throw pausedFailure(
+        error,
+        waiting.length,
+        `smithers resume ${shellWord(runId)}${logArgument(logPath)}`,
+      )
     }
-    // How to resume has been said, as a command.
-    const message = describeError(error).replace(/ Resume with runId ".*"\.(?= \(\w+\)$)/, '')
-    throw new CommandFailure(exitCodes.failed, message, { cause: error })
+    throw new CommandFailure(exitCodes.failed, withoutIds(error), { cause: error })
   } finally {
     await calls.stop()
     reporter.stop()
     await log.close()
     await store.close()
   }
+}
+
+/** An error as a person reads it: how to resume has been said as a command, and a process is known by its number. */
+function withoutIds(error: unknown): string {
+  const message = describeError(error).replace(/ Resume with runId ".*"\.(?= \(\w+\)$)/, '')
+  const ownerId = isSmithersError(error) ? error.details['ownerId'] : undefined
+  return typeof ownerId === 'string' ? message.replace(ownerId, ownerText(ownerId)) : message
 }

@@ -5,6 +5,7 @@ import { currentOwnerId } from '@smithers/tool-core/log'
 import type { ApprovalRow } from '@smithers/tool-core'
 import type { RunRow, TaskRow } from '@smithers/workflow'
 import { z } from 'zod'
+import { ownerText } from '../../src/workflow/owner-text.ts'
 import { explainRun, type RunRecord, runState } from '../../src/workflow/explain-run.ts'
 
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -66,7 +67,7 @@ describe('explainRun', () => {
   test('tells which task a run waits for, and since when', () => {
     const done: TaskRow = { ...task, nodeId: 'share', status: 'finished' }
     expect(explained(run, [done, { ...task, iteration: 3 }])).toBe(
-      `Run r1 of workflow "bills" is running in process ${currentOwnerId()}. One task has finished. ` +
+      `Run r1 of workflow "bills" is running in process ${ownerText(currentOwnerId())}. One task has finished. ` +
         'It waits for task "pay" (iteration 3), attempt 2, begun 7 s ago.',
     )
   })
