@@ -55,26 +55,31 @@ export function createGetToolResponse(
       textBytes: Buffer.byteLength(text),
     }),
     execute: async ({ id, offset = 0, limit = maxBytes }, ctx): Promise<ToolResponse> => {
-      const rows = await callsOf(ctx, id)
-      for (const row of rows) {
-        const archived = await archivedOutput(ctx, row.callToken)
-        if (archived !== undefined) return partOf(row, archived, offset, limit)
-      }
-      const [row] = rows
+      const row = await callOf(ctx, id)
       if (row === undefined) throw notFound(id)
-      return partOf(row, recordedText(row), offset, limit, truncationNote(row))
+      const archived = await archivedOutput(ctx, row.callToken)
+      return archived === undefined
+        ? partOf(row, recordedText(row), offset, limit, truncationNote(row))
+        : partOf(row, archived, offset, limit)
     },
   })
 }
 
-/** The calls of this run with an id, the newest first. A call that returned another's output leads to that one. */
-async function callsOf({ log, runId }: ToolContext, id: string): Promise<readonly ToolCallRow[]> {
+/**
+ * The finished call of this run with an id. Providers may use an id of a tool call again, in another task or attempt:
+ * then it is the one that this task made last, or else the last of the run.
+ */
+async function callOf(ctx: ToolContext, id: string): Promise<ToolCallRow | undefined> {
+  const { log, runId, nodeId, iteration } = ctx
   const [byToken] = await log.list({ runId, callToken: id, limit: 1 })
-  const rows = byToken === undefined ? await log.list({ runId, toolCallId: id }) : [byToken]
-  const finished = rows.filter(
-    ({ toolName, status }) => toolName !== 'get_tool_response' && status !== 'started',
-  )
-  return finished.toReversed()
+  if (byToken !== undefined) return isReadable(byToken) ? byToken : undefined
+  const newest = { runId, toolCallId: id, order: 'descending' } as const
+  const ofTask = await log.list({ ...newest, nodeId, iteration })
+  return ofTask.find(isReadable) ?? (await log.list(newest)).find(isReadable)
+}
+
+function isReadable({ toolName, status }: ToolCallRow): boolean {
+  return toolName !== 'get_tool_response' && status !== 'started'
 }
 
 async function archivedOutput(

@@ -35,7 +35,8 @@ export async function readPlan({ store, runId, key }: StoredPlan): Promise<TodoL
  * Changes a plan in one step: of many writers that expect the same version one wins. Without an expected version a
  * change is made to whatever the plan is by then.
  *
- * @throws SmithersError `TOOL_STATE_CONFLICT` when the plan has another version; the plan is unchanged.
+ * @throws SmithersError `TOOL_STATE_CONFLICT` when the plan has another version, or always another writer is faster; the
+ *   plan is unchanged.
  */
 export async function changePlan(
   plan: StoredPlan,
@@ -43,7 +44,7 @@ export async function changePlan(
   change: (items: readonly TodoItem[]) => readonly TodoItem[],
 ): Promise<TodoList> {
   const { store, runId, key } = plan
-  for (;;) {
+  for (let tries = 0; tries < mostTries; tries += 1) {
     const current = await readPlan(plan)
     if (expectedVersion !== undefined && expectedVersion !== current.version) {
       throw new SmithersError(
@@ -59,4 +60,12 @@ export async function changePlan(
     if (stored) return { version, items }
     // Somebody else was faster: look again.
   }
+  throw new SmithersError(
+    'TOOL_STATE_CONFLICT',
+    `The plan was not changed: ${mostTries} times in a row somebody else changed it first. Read it, and try again.`,
+    { details: { tries: mostTries }, effect: 'none' },
+  )
 }
+
+// One writer wins each time, so this is more than there can be at once; a store that never stores would be asked forever.
+const mostTries = 1000

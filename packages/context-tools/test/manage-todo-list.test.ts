@@ -1,13 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import {
   createManageTodoList,
   type ManageTodoListInput,
   type TodoList,
 } from '@smithers/context-tools'
 import { createMemoryLog } from '@smithers/log-memory'
-import { createSqliteLog } from '@smithers/log-sqlite'
 import { createToolRun, type ToolCallLog } from '@smithers/tool-core'
 import { describe, expect, it } from 'vitest'
 
@@ -109,22 +105,14 @@ describe('manage_todo_list', () => {
     })
   })
 
-  it('outlives its log object in a file', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'plan-'))
-    try {
-      const path = join(folder, 'log.db')
-      const first = createSqliteLog({ path })
-      await planner(first)({ operation: 'write', items: [one] })
-      await first.close()
-      const second = createSqliteLog({ path })
-      expect(await planner(second)({ operation: 'read' })).toMatchObject({
-        version: 1,
-        items: [one],
-      })
-      await second.close()
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+  it('gives up on a log that never stores a change, and says so', async () => {
+    const log = createMemoryLog()
+    const { state } = log
+    if (state === undefined) throw new Error('The memory log keeps state.')
+    const plan = planner({ ...log, state: { ...state, set: () => false } })
+    await expect(plan({ operation: 'write', items: [one] })).rejects.toMatchObject({
+      code: 'TOOL_STATE_CONFLICT',
+    })
   })
 
   it('says so when the log keeps no state', async () => {
