@@ -197,7 +197,7 @@ describe('smithers run', () => {
     expect(codes).toEqual(['TOOL_GIT_REMOTE_DISABLED', 'TOOL_COMMAND_FAILED'])
   })
 
-  test('records a call whose arguments do not fit, and reports one of a tool that there is not', async () => {
+  test('records a call whose arguments do not fit, and one of a tool that there is not', async () => {
     const { folder, root, log, server } = await surroundings(
       inTurn([
         { call: { name: 'read', input: { file: 'greeting.txt' } } },
@@ -210,8 +210,11 @@ describe('smithers run', () => {
     expect(stdout).toMatch(
       /^ {2}1 read {2}\{"file":"greeting\.txt"\} .* {2}refused INVALID_INPUT$/m,
     )
-    expect(stdout).toMatch(/^ {2}- fly {3}\{\} .* {2}refused NO_SUCH_TOOL$/m)
-    expect(await callsIn(log)).toEqual([['run-1', 1, 'read', 'error']])
+    expect(stdout).toMatch(/^ {2}2 fly {3}\{\} .* {2}refused TOOL_NOT_FOUND$/m)
+    expect(await callsIn(log)).toEqual([
+      ['run-1', 1, 'read', 'error'],
+      ['run-1', 2, 'fly', 'error'],
+    ])
   })
 
   test('fails with exit code 1 and leaves no log when the provider refuses the model', async () => {

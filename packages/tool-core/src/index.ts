@@ -24,6 +24,7 @@ export {
 export type { ApprovalDecision, ApprovalQuestion, OnApproval } from './gates/on-approval.ts'
 export type { CacheOptions, GateOptions, RetryOptions, ThrownValue } from './gates/gate-options.ts'
 export { withGates } from './with-gates.ts'
+export type { RecordedStep } from './refused-calls.ts'
 export { createToolRun, type ToolRun, type ToolRunOptions } from './tool-run.ts'
 export { retryWarningMarker } from './retry-warning.ts'
 export type { RetryWarningMessage } from './warning-message.ts'

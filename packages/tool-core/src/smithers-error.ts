@@ -4,6 +4,7 @@
 export type SmithersErrorCode =
   | 'INVALID_INPUT'
   | 'INVALID_TOOL'
+  | 'TOOL_NOT_FOUND'
   | 'TOOL_PATH_INVALID'
   | 'TOOL_PATH_ESCAPE'
   | 'TOOL_PATH_DENIED'

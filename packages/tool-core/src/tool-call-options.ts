@@ -1,4 +1,5 @@
 import type { boundContext } from './ambient-context.ts'
+import type { SmithersError } from './smithers-error.ts'
 import type { ConversationMessage, TaskContext } from './tool-context.ts'
 
 /** What the AI SDK hands to `execute`; the fields differ between its majors. A direct caller needs the first two. */
@@ -14,7 +15,12 @@ export interface ToolCallOptions {
   readonly experimental_sandbox?: unknown
   /** Set by `run.tools`. */
   readonly [boundContext]?: TaskContext
+  /** Set by `run.record`. */
+  readonly [refusedBefore]?: SmithersError
 }
+
+/** Under this key the options of a call say why it was refused before it came here: it is recorded and never run. */
+export const refusedBefore: unique symbol = Symbol.for('smithers.tool.refused-before') as never
 
 /** Options of a direct call that left some out. */
 export function completeCallOptions(

@@ -2,6 +2,7 @@ import { boundContext, runWithToolContext } from './ambient-context.ts'
 import { chain } from './call/maybe-promise.ts'
 import { journalOf } from './call/task-journal.ts'
 import type { MaybePromise } from './log/tool-call-log.ts'
+import { type RecordedStep, recordRefusedCalls } from './refused-calls.ts'
 import { type ToModelOutput, withRepetitionNotes } from './repetition-note.ts'
 import { retryWarningText } from './retry-warning.ts'
 import type { SmithersError } from './smithers-error.ts'
@@ -41,6 +42,12 @@ export interface ToolRun {
   messages<const Message extends ConversationMessage>(
     messages: readonly Message[],
   ): MaybePromise<(Message | RetryWarningMessage)[]>
+  /**
+   * Records the calls of a step that the AI SDK refused before they reached a tool: of a tool that there is not, or with
+   * arguments that do not fit. Calls of tools that were not defined with this package leave no rows. Hand it each step
+   * once, as `onStepFinish: (step) => run.record(step)`, or a part of a stream as `{ toolCalls: [part] }`.
+   */
+  record(step: RecordedStep): Promise<void>
   /** Lets the call with this key run although an earlier one may stand. */
   allow(idempotencyKey: string): void
   /**
@@ -78,6 +85,8 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
     })
   }
 
+  const handedOut = new Map<string, unknown>()
+
   return {
     context,
     get abortSignal() {
@@ -86,10 +95,14 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
     get fatal() {
       return journal.fatal
     },
-    tools: (tools) =>
-      Object.fromEntries(
-        Object.entries(tools).map(([key, tool]) => [key, bound(tool, context)]),
-      ) as typeof tools,
+    tools: (tools) => {
+      const copies = Object.entries(tools).map(
+        ([key, tool]) => [key, bound(tool, context)] as const,
+      )
+      for (const [key, tool] of copies) handedOut.set(key, tool)
+      return Object.fromEntries(copies) as typeof tools
+    },
+    record: (step) => recordRefusedCalls(step, handedOut, context),
     with: (fn) => runWithToolContext(context, fn),
     retryWarning,
     messages: (messages) =>

@@ -1,6 +1,6 @@
 // A guard said no before anything ran; every other code means that the tool ran and did not succeed.
 const refusals: ReadonlySet<string> = new Set([
-  'NO_SUCH_TOOL',
+  'TOOL_NOT_FOUND',
   'INVALID_INPUT',
   'TOOL_PATH_INVALID',
   'TOOL_PATH_ESCAPE',

@@ -2,7 +2,7 @@ import { contextOfCall } from '../ambient-context.ts'
 import { inlineOutput } from '../gates/inline-output.ts'
 import { type SettleEnd, taskEndedError } from '../gates/task-end.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
-import { completeCallOptions, type ToolCallOptions } from '../tool-call-options.ts'
+import { completeCallOptions, refusedBefore, type ToolCallOptions } from '../tool-call-options.ts'
 import { CallAbort } from './call-abort.ts'
 import { CallAdmission } from './call-admission.ts'
 import { CallEnding } from './call-ending.ts'
@@ -57,6 +57,8 @@ export class ToolCall {
           (error) => this.#refuseInput(error, given),
         )
         return chain(parsed, (args) => {
+          const refusal = options[refusedBefore]
+          if (refusal !== undefined) return this.#refuseInput(refusal, given)
           let admission: CallAdmission
           try {
             admission = this.#identify(args)

@@ -95,11 +95,14 @@ function turnsOf(
   const answer = listenForAnswer(run.tools(all))
   const answered = new AbortController()
   const abortSignal = answer.toolName === null ? signal : AbortSignal.any([signal, answered.signal])
-  const onStepFinish = ({ text = '', toolCalls = [] }: AgentStep): void => {
+  const record = ({ toolCalls = [] }: AgentStep): Promise<void> => run.record({ toolCalls })
+  const onStepFinish = async (step: AgentStep): Promise<void> => {
     if (signal.aborted) return
+    const { text = '', toolCalls = [] } = step
     if (text.trim() !== '' && (schema === null || toolCalls.length > 0)) onText(text)
     // All calls of the step have ended.
     if (answer.given() !== undefined) answered.abort()
+    await record(step)
   }
   const generate = agent.generate.bind(agent) as (call: AgentCall) => PromiseLike<AgentAnswer>
   const call = {
@@ -117,7 +120,9 @@ function turnsOf(
         second === undefined && first?.role === 'user' && typeof first.content === 'string'
       const what = isPrompt ? { prompt: first.content } : { messages: [...conversation] }
       try {
-        return await run.with(() => generate({ ...what, ...call }))
+        const turn = await run.with(() => generate({ ...what, ...call }))
+        if (agent.version === undefined) for (const step of turn.steps ?? []) await record(step)
+        return turn
       } catch (error) {
         if (answered.signal.aborted && !signal.aborted) return undefined
         throw error

@@ -12,7 +12,7 @@ export interface AgentCall {
   /** The agent's tools and the task's, bound to the attempt. Left out when there are none. */
   readonly tools?: Readonly<Record<string, unknown>>
   /** Told of each step of the turn. Only for agents that add it to their own listener instead of replacing that. */
-  readonly onStepFinish?: (step: AgentStep) => void
+  readonly onStepFinish?: (step: AgentStep) => void | Promise<void>
 }
 
 /** What of an agent's step a task reads. */
@@ -28,6 +28,8 @@ export interface AgentAnswer {
   readonly response: { readonly messages: readonly AgentMessage[] }
   /** AI SDK 7: the messages that the turn added to the conversation. */
   readonly responseMessages?: readonly AgentMessage[]
+  /** The steps of the turn. Read from agents that take no listener for steps: their refused calls get a row each. */
+  readonly steps?: readonly AgentStep[]
 }
 
 /**

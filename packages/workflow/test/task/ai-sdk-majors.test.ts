@@ -7,6 +7,7 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineTool, type ToolContext } from '@smithers/tool-core'
+import { createMemoryLog } from '@smithers/log-memory'
 import { runTask, type TaskAgent } from '@smithers/workflow'
 
 const flatTokens = { inputTokens: 1, outputTokens: 1, totalTokens: 2 }
@@ -18,17 +19,19 @@ const tokens = {
 /** What the model of every major does: look, answer wrongly, look again, answer well. */
 const turns = ['look', 'no JSON', 'look', '{"done":true}'] as const
 
+/** Calls that never reach a tool, and one that does. */
+const refusedTurns = ['look {"at":7}', 'look {"at":', 'fly', 'look', '{"done":true}'] as const
+
 /** One turn after the other, in the shape that the majors share. */
-function contents() {
+function contents(script: readonly string[]) {
   let turn = 0
   return () => {
-    const said = turns[turn]
+    const said = script[turn]
     turn += 1
-    return said === 'look'
+    const [toolName = '', input = '{}'] = said?.split(/ (.*)/) ?? []
+    return toolName === 'look' || toolName === 'fly'
       ? ({
-          content: [
-            { type: 'tool-call', toolCallId: `call-${turn}`, toolName: 'look', input: '{}' },
-          ],
+          content: [{ type: 'tool-call', toolCallId: `call-${turn}`, toolName, input }],
           reason: 'tool-calls',
         } as const)
       : ({ content: [{ type: 'text', text: said ?? '' }], reason: 'stop' } as const)
@@ -41,8 +44,12 @@ interface Major {
   readonly lastPrompt: () => readonly string[]
 }
 
-function agents(look: ReturnType<typeof lookTool>): Record<string, Major> {
-  const [next5, next6, next7] = [contents(), contents(), contents()]
+function agents(
+  look: ReturnType<typeof lookTool>,
+  script: readonly string[] = turns,
+  enough = 3,
+): Record<string, Major> {
+  const [next5, next6, next7] = [contents(script), contents(script), contents(script)]
   const model5 = new MockLanguageModelV2({
     doGenerate: async () => {
       const { content, reason } = next5()
@@ -64,7 +71,7 @@ function agents(look: ReturnType<typeof lookTool>): Record<string, Major> {
     },
   })
   const stopWhen = ({ steps }: { readonly steps: readonly unknown[] }): boolean =>
-    steps.length === 3
+    steps.length === enough
   const tools = { look }
   return {
     5: { agent: new Agent5({ model: model5, tools, stopWhen }), lastPrompt: () => shown(model5) },
@@ -92,7 +99,7 @@ function shown({ doGenerateCalls }: Model): readonly string[] {
 function lookTool(seen: ToolContext[]) {
   return defineTool({
     name: 'look',
-    schema: z.object({}),
+    schema: z.object({ at: z.string().optional() }),
     execute: async (_args, ctx) => {
       seen.push(ctx)
       return 'looked'
@@ -130,4 +137,32 @@ describe('runTask', () => {
       ])
     },
   )
+
+  test.each(['5', '6', '7'])(
+    'leaves one row of each call that the AI SDK %s refused before its tool',
+    async (major) => {
+      const seen: ToolContext[] = []
+      const { agent } = agents(lookTool(seen), refusedTurns, 5)[major] as Major
+      const log = createMemoryLog()
+      await runTask({ agent, prompt: 'Look.', output: z.object({ done: z.boolean() }), log })
+      expect(seen).toHaveLength(1)
+      const rows = log.list({}).toSorted((a, b) => ids(a).localeCompare(ids(b)))
+      expect(
+        rows.map(({ toolCallId, toolName, status, effect, errorJson }) => [
+          `${toolCallId} ${toolName} ${status} ${effect}`,
+          (JSON.parse(errorJson ?? '{}') as { code?: string }).code,
+        ]),
+      ).toEqual([
+        ['call-1 look error none', 'INVALID_INPUT'],
+        ['call-2 look error none', 'INVALID_INPUT'],
+        ['call-3 fly error none', 'TOOL_NOT_FOUND'],
+        ['call-4 look success none', undefined],
+      ])
+      expect(new Set(rows.map(({ seq }) => seq)).size).toBe(4)
+    },
+  )
 })
+
+function ids({ toolCallId }: { readonly toolCallId: string | null }): string {
+  return toolCallId ?? ''
+}
