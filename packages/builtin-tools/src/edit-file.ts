@@ -2,6 +2,7 @@ import { isAbsolute, posix, relative, resolve } from 'node:path'
 import type { SandboxFiles } from '@smithers/sandbox'
 import { SmithersError } from '@smithers/tool-core'
 import { applyHunks } from './unified-diff.ts'
+import { patchFailed } from './unified-diff-error.ts'
 import { parseUnifiedDiff } from './unified-diff-parse.ts'
 
 /**
@@ -28,6 +29,7 @@ export async function editFile(
     path,
     (before) => {
       const after = applyHunks(before, hunks, path)
+      if (after === before) throw changesNothing(path)
       const bytes = Buffer.byteLength(after)
       if (bytes > maxBytes) throw resultTooLarge(path, bytes, maxBytes)
       return after
@@ -48,6 +50,14 @@ function pathFromRoot(path: string, rootDirs: readonly string[]): string {
   if (!isAbsolute(path)) return path
   const paths = rootDirs.map((rootDir) => relative(rootDir, path))
   return paths.find((each) => !isAbsolute(each) && !/^\.\.(?:[\\/]|$)/u.test(each)) ?? path
+}
+
+/** "ok" would tell a model that its change is there. */
+function changesNothing(path: string): SmithersError {
+  return patchFailed(
+    `it changes nothing: ${JSON.stringify(path)} would be what it is, since every removed line is added again. Line endings and a byte order mark are kept as they are.`,
+    { details: { path } },
+  )
 }
 
 function resultTooLarge(path: string, bytes: number, maxBytes: number): SmithersError {

@@ -39,14 +39,24 @@ export function modeChange(): Error {
   )
 }
 
-const dateAtEnd = /\s+\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?$/u
+const dateAtEnd = /\s\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?$/u
+
+/** " 2024-01-01 00:00:00.123456789 +0000" and some more. */
+const maxDateLength = 48
+
+/** Only the end is searched: an expression that may begin at each of many blanks takes their square. */
+function withoutDate(name: string): string {
+  const end = name.slice(-maxDateLength)
+  const date = dateAtEnd.exec(end)
+  return date === null ? name : name.slice(0, date.index - end.length).trimEnd()
+}
 
 /**
  * Whether a header's name is one of these paths: alone, behind the `a/` and `b/` that git writes (which may take the
  * place of the first slash), or before a date that a space and not a tab divides from it.
  */
 function isNameOf(name: string, paths: readonly string[]): boolean {
-  return [name, name.replace(dateAtEnd, '')].some((written) => {
+  return [name, withoutDate(name)].some((written) => {
     const bare = written.replace(/^[abciow]\//u, '')
     const spellings = bare === written ? [written] : [written, bare, `/${bare}`]
     return spellings.some((spelling) => paths.includes(tidy(spelling)))

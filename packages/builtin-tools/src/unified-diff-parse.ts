@@ -26,6 +26,8 @@ export interface Hunk {
   readonly lines: readonly HunkLine[]
   /** The lines that must stand in the file: context and removed ones. */
   readonly oldLines: readonly HunkLine[]
+  /** Part of a patch with file headers, its old side is empty and begins at line 0: for git, a file without a line. */
+  readonly isForEmptyFile: boolean
 }
 
 const hunkHeader = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/u
@@ -86,6 +88,10 @@ function checkedHunks(
   const hunks = file.hunks.map(({ oldStart, lines: body }, index) =>
     hunk(index + 1, oldStart - 1, body),
   )
+  const [first] = hunks
+  if (first !== undefined && hunks.length === 1 && file.oldFileName !== undefined) {
+    hunks[0] = { ...first, isForEmptyFile: lines.some((line) => line.startsWith('@@ -0,0 ')) }
+  }
   if (hunks.every((each) => each.lines.every(({ operation }) => operation === ' '))) {
     throw patchFailed('no line of it begins with "+" or "-", so it changes nothing.')
   }
@@ -104,7 +110,8 @@ function hunk(number: number, statedIndex: number, body: readonly string[]): Hun
       endsFile: body[index + 1]?.startsWith('\\') === true,
     })
   }
-  return { number, statedIndex, lines, oldLines: lines.filter((line) => line.operation !== '+') }
+  const oldLines = lines.filter((line) => line.operation !== '+')
+  return { number, statedIndex, lines, oldLines, isForEmptyFile: false }
 }
 
 /** `diff` takes `@@` without numbers for prose, and would leave that part of the change out. */

@@ -51,6 +51,8 @@ interface Placing {
 
 function placeHunk(search: Search, hunk: Hunk, placing: Placing): number {
   const { stated, firstFree } = placing
+  const lineCount = search.file.lines.length
+  if (hunk.isForEmptyFile && lineCount > 0) throw notEmpty(placing.path, lineCount)
   if (stated >= firstFree && search.matches(hunk, stated)) return stated
   // Nothing but its line number says where an insertion without context belongs.
   if (hunk.oldLines.length === 0) throw beyondEnd(hunk, search.file, placing)
@@ -159,6 +161,13 @@ function ambiguous(hunk: Hunk, candidates: readonly number[], placing: Placing):
         candidates: lines,
       },
     },
+  )
+}
+
+function notEmpty(path: string, lineCount: number): SmithersError {
+  return patchFailed(
+    `"@@ -0,0" is for an empty file, and ${JSON.stringify(path)} has ${lineCount} lines. To insert at its beginning, add its first line as context; to replace all of it, use write. Nothing was changed.`,
+    { details: { path, hunk: 1, lines: lineCount } },
   )
 }
 

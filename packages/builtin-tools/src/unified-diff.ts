@@ -12,8 +12,9 @@ import type { FileLines } from './unified-diff-placement.ts'
  *
  * @throws SmithersError `TOOL_PATCH_FAILED`
  */
-export function applyHunks(text: string, hunks: readonly Hunk[], path: string): string {
+export function applyHunks(text: string, given: readonly Hunk[], path: string): string {
   const file = splitLines(text)
+  const hunks = withoutByteOrderMark(file, given)
   const places = placeHunks(file, hunks, path)
   const offsetOf = lineOffsets(file, text.length)
   const parts: string[] = []
@@ -34,6 +35,26 @@ export function applyHunks(text: string, hunks: readonly Hunk[], path: string): 
   }
   parts.push(text.slice(copied))
   return parts.join('')
+}
+
+const byteOrderMark = '\uFEFF'
+
+/** A patch that a program made begins the first line with the file's byte order mark, which is no part of the text. */
+function withoutByteOrderMark(file: FileLines, hunks: readonly Hunk[]): readonly Hunk[] {
+  const [first, ...others] = hunks
+  const isMarked = first?.oldLines[0]?.content.startsWith(byteOrderMark) === true
+  if (!isMarked || first.statedIndex !== 0 || file.lines[0]?.startsWith(byteOrderMark) === true) {
+    return hunks
+  }
+  const firstOld = first.lines.findIndex(({ operation }) => operation !== '+')
+  const firstNew = first.lines.findIndex(({ operation }) => operation !== '-')
+  const lines = first.lines.map((line, index) =>
+    (index === firstOld || index === firstNew) && line.content.startsWith(byteOrderMark)
+      ? { ...line, content: line.content.slice(byteOrderMark.length) }
+      : line,
+  )
+  const oldLines = lines.filter((line) => line.operation !== '+')
+  return [{ ...first, lines, oldLines }, ...others]
 }
 
 function splitLines(text: string): FileLines {

@@ -140,6 +140,42 @@ describe('edit', () => {
     expect([task.text('empty'), task.text('f')]).toEqual(['a\nb\n', 'a\nb\nc\n'])
   })
 
+  it('takes "-0,0" in a patch with file headers for an empty file', async () => {
+    const task = createFileTask({ f: 'b\n', empty: '' })
+    const patch = (name: string) => `--- a/${name}\n+++ b/${name}\n@@ -0,0 +1 @@\n+a\n`
+    await expect(task.edit('f', patch('f'))).rejects.toThrow(
+      expect.objectContaining({
+        code: 'TOOL_PATCH_FAILED',
+        message: expect.stringContaining('is for an empty file, and "f" has 1 lines.'),
+      }),
+    )
+    await task.edit('empty', patch('empty'))
+    expect([task.text('f'), task.text('empty')]).toEqual(['b\n', 'a\n'])
+  })
+
+  it('refuses a patch that changes nothing', async () => {
+    const task = createFileTask({ f: 'a\nb\n' })
+    for (const patch of ['@@ -1 +1 @@\n-a\n+a\n', '@@ -1,2 +1,2 @@\n-a\n-b\n+a\n+b\n']) {
+      await expect(task.edit('f', patch)).rejects.toThrow(
+        'Failed to apply patch: it changes nothing: "f" would be what it is',
+      )
+    }
+    expect(task.text('f')).toBe('a\nb\n')
+  })
+
+  it.each([
+    ['-\uFEFFa\n+\uFEFFA\n b\n', '\uFEFFA\nb\n'],
+    [' \uFEFFa\n-b\n+B\n', '\uFEFFa\nB\n'],
+    ['-a\n+A\n b\n', '\uFEFFA\nb\n'],
+  ])(
+    'takes the lines %j for a file with a byte order mark, and keeps it',
+    async (lines, result) => {
+      const task = createFileTask({ f: '\uFEFFa\nb\n' })
+      await task.edit('f', `@@ -1,2 +1,2 @@\n${lines}`)
+      expect(task.text('f')).toBe(result)
+    },
+  )
+
   it('can empty a file', async () => {
     const task = createFileTask({ f: 'a\nb\n' })
     await task.edit('f', '@@ -1,2 +0,0 @@\n-a\n-b\n')

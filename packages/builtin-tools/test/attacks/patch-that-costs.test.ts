@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const program = join(import.meta.dirname, '../fixtures/programs/parse-patch.ts')
+
+/** In a process of its own, which is killed if it never comes back: a test cannot stop what holds up its own thread. */
+function parse(patch: string): string {
+  const options = {
+    input: patch,
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
+    encoding: 'utf8',
+  } as const
+  return execFileSync(process.execPath, ['--conditions=@smithers/source', program], options)
+}
+
+const hunk = '@@ -1 +1 @@\n-a\n+b\n'
+// Two million of them are hours to whatever begins anew at each, and nothing to what looks at each once.
+const blanks = ' '.repeat(2_000_000)
+
+describe('a patch made to cost', () => {
+  it.each([
+    ['the old name', `--- f${blanks}x\n+++ f\n${hunk}`],
+    ['the new name', `--- f\n+++ f${blanks}x\n${hunk}`],
+    ['an index', `Index: f${blanks}x\n--- f\n+++ f\n${hunk}`],
+    [
+      'the names for git',
+      `diff --git a/f${blanks}x b/f${blanks}x\n--- a/f${blanks}x\n+++ b/f\n${hunk}`,
+    ],
+    ['an updated file', `*** Update File: f${blanks}x\n${hunk}`],
+    ['dates', `--- f${' 2024-01-01'.repeat(200_000)}\n+++ f\n${hunk}`],
+    ['a stray line', `--- f\n+++ f\n${hunk}\n${blanks}x\n`],
+  ])('by blanks in %s is refused', (_, patch) => {
+    expect(parse(patch)).toBe('TOOL_PATCH_FAILED')
+  })
+
+  it.each([
+    ['a hunk header', `--- f\n+++ f\n@@ -1 +1 @@${blanks}x\n-a\n+b\n`],
+    ['a signature', `--- f\n+++ f\n${hunk}-- \n2.40${blanks}\n\n`],
+    [
+      'the end of a name',
+      `--- f${blanks}\n+++ f${blanks}2024-01-01 00:00:00.123456789 +0100\n${hunk}`,
+    ],
+  ])('by blanks in %s is read', (_, patch) => {
+    expect(parse(patch)).toBe('1 hunks')
+  })
+})
