@@ -19,6 +19,8 @@ import { systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
 import type { HeldDirectory } from './held-directory.ts'
 import { isSmall } from './read-file.ts'
+import { sweepLeftovers } from './sweep-leftovers.ts'
+import { temporaryName } from './temporary-name.ts'
 
 const writeAsync = promisify(write)
 const fsyncAsync = promisify(fsync)
@@ -34,7 +36,7 @@ export type WriteDurability = 'fsync' | 'relaxed'
 /**
  * A new version of a file on its way: a temporary file in the directory of the target, which takes its name in one step.
  * Whatever moment the process dies at, the name stands for the old file or the new one. A process that is killed leaves
- * the temporary file behind (`.smithers-….tmp`).
+ * the temporary file behind (`.smithers-….tmp`), for a later write in that directory to remove.
  */
 export interface PendingFile {
   /** Appends, on the calling thread. */
@@ -57,6 +59,7 @@ export function beginFile(
   replaced: BigIntStats | undefined,
 ): PendingFile {
   directory.recheck()
+  sweepLeftovers(directory)
   const { fd, name: temporary } = openTemporary(directory, replaced === undefined ? 0o666 : 0o600)
   let isOpen = true
   let exists = true
@@ -130,10 +133,6 @@ export async function fill(
   if (durability === 'fsync') await file.flush()
 }
 
-export function toBytes(content: string | Uint8Array): Uint8Array {
-  return typeof content === 'string' ? Buffer.from(content) : content
-}
-
 function openTemporary(directory: HeldDirectory, mode: number): { fd: number; name: string } {
   for (let tries = 1; ; tries += 1) {
     const name = temporaryName()
@@ -146,21 +145,6 @@ function openTemporary(directory: HeldDirectory, mode: number): { fd: number; na
       if (systemCode(error) !== 'EEXIST' || tries === fileLimits.maxTemporaryNames) throw error
     }
   }
-}
-
-// Every name is random: a name that was seen tells nothing of the next, so nobody can take it first. The bytes come in
-// blocks, since asking for a few at a time costs more than making the file's name is worth.
-const nameBytes = 12
-const block = Buffer.alloc(nameBytes * 64)
-let used = block.length
-
-function temporaryName(): string {
-  if (used === block.length) {
-    crypto.getRandomValues(block)
-    used = 0
-  }
-  used += nameBytes
-  return `.smithers-${block.toString('base64url', used - nameBytes, used)}.tmp`
 }
 
 function keepOwnerAndMode(fd: number, replaced: BigIntStats): void {

@@ -36,4 +36,10 @@ export const fileLimits = {
   maxPolicyScan: 200_000,
   /** Tries to find an unused temporary name. */
   maxTemporaryNames: 16,
+  /** How long a directory that was searched for leftovers of killed writers is not searched again. */
+  sweepIntervalMs: 600_000,
+  /** Names of a directory that are looked at for leftovers: more would hold up the write. */
+  maxSweptNames: 2000,
+  /** Directories of which it is remembered when they were searched. */
+  maxSweptDirectories: 4096,
 } as const

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { SandboxError } from '../sandbox-error.ts'
-import { beginFile, checkWritable, fill, toBytes } from './atomic-write.ts'
+import { beginFile, checkWritable, fill } from './atomic-write.ts'
 import type { WriteDurability } from './atomic-write.ts'
 import { notAFile, quotePath } from './file-error.ts'
 import type { FileGuard } from './file-guard.ts'
@@ -19,6 +19,7 @@ import {
 } from './read-file.ts'
 import { inTurn } from './semaphore.ts'
 import type { Semaphore } from './semaphore.ts'
+import { toBytes } from './text-encoding.ts'
 import type { Place } from './walk-path.ts'
 
 interface UpdateRequest {

@@ -1,4 +1,4 @@
-import { beginFile, checkWritable, fill, toBytes } from './atomic-write.ts'
+import { beginFile, checkWritable, fill } from './atomic-write.ts'
 import type { PendingFile, WriteDurability } from './atomic-write.ts'
 import { alreadyExists, notAFile, systemCode } from './file-error.ts'
 import type { FileGuard } from './file-guard.ts'
@@ -8,6 +8,7 @@ import { kindOf } from './held-directory.ts'
 import { isSmall } from './read-file.ts'
 import { inTurn } from './semaphore.ts'
 import type { Semaphore } from './semaphore.ts'
+import { toBytes } from './text-encoding.ts'
 import type { Place } from './walk-path.ts'
 
 export type WriteContent = string | Uint8Array | AsyncIterable<Uint8Array>
@@ -96,6 +97,7 @@ function openTarget(guard: FileGuard, { path, exclusive }: WriteRequest): Target
     lastLink: exclusive ? 'keep' : 'follow',
     hold: 'stat',
     createParents: (parent) => guard.policy.check(parent, 'change'),
+    creates: 'file',
   })
   try {
     guard.policy.checkPlace(place, 'write')

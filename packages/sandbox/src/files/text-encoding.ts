@@ -14,8 +14,26 @@ export function decodeText(bytes: Buffer, path: string): string {
 }
 
 /** The bytes of a changed text, with the byte order mark of what it was decoded from. */
-export function encodeText(text: string, original: Uint8Array): Buffer {
-  return Buffer.from(hasByteOrderMark(original) ? `\uFEFF${text}` : text)
+export function encodeText(text: string, original: Uint8Array): Uint8Array {
+  return hasByteOrderMark(original)
+    ? Buffer.concat([original.subarray(0, 3), toBytes(text)])
+    : toBytes(text)
+}
+
+/**
+ * The bytes of a file's new contents.
+ *
+ * @throws SandboxError `INVALID_INPUT` for text that would become other text
+ */
+export function toBytes(content: string | Uint8Array): Uint8Array {
+  if (typeof content !== 'string') return content
+  if (content.isWellFormed()) return Buffer.from(content)
+  const index = content.search(/\p{Surrogate}/u)
+  throw new SandboxError(
+    'INVALID_INPUT',
+    `The text holds half of a Unicode character pair (at index ${index}), which UTF-8 cannot say. Write whole characters, or bytes.`,
+    { details: { index }, effect: 'none' },
+  )
 }
 
 export function hasByteOrderMark(bytes: Uint8Array): boolean {

@@ -1,7 +1,7 @@
 import { lstatSync, mkdirSync, readlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { BigIntStats } from 'node:fs'
-import { pathEscape, pathInvalid, systemCode } from './file-error.ts'
+import { notAFile, pathEscape, pathInvalid, systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
 import type { DirectoryTree, HeldDirectory, HeldEntry } from './held-directory.ts'
 import { parsePath } from './path-text.ts'
@@ -36,6 +36,8 @@ export interface WalkOptions {
    * included: what is refused leaves no directories behind.
    */
   readonly createParents?: (relativePath: string) => void
+  /** What the path is to become. A path that can only name a directory then creates none. @default 'directory' */
+  readonly creates?: 'file' | 'directory'
 }
 
 /**
@@ -128,8 +130,12 @@ class Walk {
 
   /** What is to come below a missing directory is known already: no link can stand there. */
   #mayCreate(name: string): boolean {
-    const { createParents } = this.#options
+    const { createParents, creates } = this.#options
     if (createParents === undefined || this.#pending.includes('..')) return false
+    // "name/" and "name/.": the name itself would become a directory.
+    if (creates === 'file' && this.#pending.every((below) => below === '' || below === '.')) {
+      throw notAFile(this.#path, 'directory')
+    }
     for (const spelling of this.#spellings) createParents(spelling)
     let path = [...this.#names, name].join('/')
     createParents(path)

@@ -300,6 +300,37 @@ describe('SandboxFiles.write', () => {
     await expect(files.write('f/x', '')).rejects.toThrow(code('TOOL_PATH_INVALID'))
   })
 
+  it('makes no directory of a name that is to be a file', async () => {
+    const { root, files } = createWorkspace({})
+    symlinkSync('made/', join(root, 'link'))
+    for (const path of ['made/', 'made/.', 'link']) {
+      await expect(files.write(path, 'x'), path).rejects.toThrow(code('TOOL_NOT_A_FILE'))
+    }
+    expect(readdirSync(root)).toEqual(['link'])
+    symlinkSync('deep/er/file', join(root, 'dangling'))
+    await files.write('dangling', 'x')
+    expect(readFileSync(join(root, 'deep/er/file'), 'utf8')).toBe('x')
+    expect(readlinkSync(join(root, 'dangling'))).toBe('deep/er/file')
+  })
+
+  it('refuses text that would arrive as other text', async () => {
+    const { root, files } = createWorkspace({ f: 'old' })
+    const half = 'ab\ud83d'
+    for (const write of [
+      () => files.write('f', half),
+      () => files.write('new', half, { durability: 'relaxed' }),
+      () => files.updateText('f', () => half),
+    ]) {
+      const writing = write()
+      await expect(writing).rejects.toThrow(code('INVALID_INPUT'))
+      await expect(writing).rejects.toThrow('at index 2')
+    }
+    await files.write('whole', 'ab\ud83d\ude00')
+    expect(readdirSync(root).toSorted()).toEqual(['f', 'whole'])
+    expect(readFileSync(join(root, 'f'), 'utf8')).toBe('old')
+    expect(readFileSync(join(root, 'whole'), 'utf8')).toBe('ab😀')
+  })
+
   it('creates only what is not there when asked to', async () => {
     const { root, files } = createWorkspace({ old: 'old' })
     symlinkSync('nowhere', join(root, 'dangling'))
@@ -641,10 +672,10 @@ describe('temporary names', () => {
     const stems = seen.map((name) => name.replace('.smithers-', '').slice(0, 8))
     expect(seen).toHaveLength(3)
     expect(new Set(stems).size).toBe(3)
-    // What the old way of counting on would have used next.
+    // What a way of counting on would use next.
     for (let index = 0; index < 500; index += 1) {
       for (const name of seen) {
-        const next = name.replace(/[^-]*\.tmp$/u, `${index.toString(36)}.tmp`)
+        const next = name.replace(/^(\.smithers-)[\w-]{16}/u, `$1${index.toString(36)}`)
         writeFileSync(join(root, next), '')
       }
     }
