@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { IsolationPolicy, WrappedCommand } from '../src/isolation/backend.ts'
 import { createBubblewrap } from '../src/isolation/bubblewrap.ts'
 import { closeDescriptors } from '../src/isolation/close-descriptors.ts'
+import { bareBubblewrap, printBareBubblewrap } from './bare-bubblewrap.ts'
 import { printPairedMedians } from './paired-medians.ts'
 
 const rootDir = realpathSync(mkdtempSync(join(tmpdir(), 'isolation-bench-')))
@@ -65,7 +66,7 @@ const namespaces = ['user', 'pid', 'net', 'ipc', 'uts', 'cgroup'].map((name) => 
 const hygiene = ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--clearenv']
 const bare = (...mounts: string[]): (() => Promise<void>) =>
   plain('/usr/bin/bwrap', ...namespaces, ...mounts, '--', '/usr/bin/true')
-const wholeDisk = ['--ro-bind', '/', '/', '--proc', '/proc', '--dev', '/dev']
+const byHand = bareBubblewrap(rootDir)
 const readOnly = (...paths: string[]): string[] =>
   paths.flatMap((path) => ['--ro-bind', path, path])
 const links = ['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => [
@@ -74,7 +75,7 @@ const links = ['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => [
   `/${name}`,
 ])
 const settings = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'ld.so.cache', 'alternatives']
-const kernel = ['--proc', '/proc', ...readOnly('/proc/sys'), '--dev', '/dev']
+const kernel = ['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev']
 const privates = [
   '--tmpfs',
   '/tmp',
@@ -93,6 +94,7 @@ const allowList = [
   ...privates,
 ]
 
+printBareBubblewrap(rootDir)
 try {
   const met = await printPairedMedians([
     {
@@ -102,14 +104,26 @@ try {
       plain: bare(...allowList, ...hygiene, '--disable-userns'),
     },
     {
-      name: 'against bwrap with the whole disk',
+      name: 'against bwrap, usable',
+      target: 1.15,
       ours: confined(systemPath),
-      plain: bare(...wholeDisk),
+      plain: plain('/usr/bin/bwrap', ...byHand.usable),
     },
     {
       name: 'the same, with the tools on this PATH',
       ours: confined(toolPath),
-      plain: bare(...wholeDisk),
+      plain: plain('/usr/bin/bwrap', ...byHand.usable),
+    },
+    {
+      name: 'against bwrap, barest',
+      ours: confined(systemPath),
+      plain: plain('/usr/bin/bwrap', ...byHand.barest),
+    },
+    {
+      name: 'only reading, against bwrap, usable',
+      target: 1,
+      ours: confined(systemPath, { access: 'read' }),
+      plain: plain('/usr/bin/bwrap', ...byHand.usable),
     },
     {
       name: 'three protected names, against none',

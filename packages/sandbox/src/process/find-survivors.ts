@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readdirSync, openSync, readFileSync, readSync, readlinkSync } from 'node:fs'
 import { markerVariable } from './environment.ts'
 
 /** How to recognise the processes of one command. */
@@ -79,8 +79,14 @@ export function processesStartedSince(pid: number): boolean {
 
 /** The process number given out last. Numbers wrap, so a smaller one than a known process's says "look everywhere". */
 function lastProcess(): number {
-  return Number(readFileSync('/proc/loadavg', 'latin1').trim().split(' ').at(-1))
+  // Kept open: the kernel writes it anew for each reading from the start, and every command asks.
+  loadAverage ??= openSync('/proc/loadavg', 'r')
+  const length = readSync(loadAverage, average, 0, average.length, 0)
+  return Number(average.toString('latin1', 0, length).trim().split(' ').at(-1))
 }
+
+let loadAverage: number | undefined
+const average = Buffer.alloc(128)
 
 /** The parent of the kernel's own threads, which have no environment. */
 const kernelThreads = 2
