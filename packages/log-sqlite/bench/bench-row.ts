@@ -1,39 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { currentOwnerId } from '@smithers/tool-core/log'
 import type { FinishPatch, StartRow } from '@smithers/tool-core/log'
+import { call, succeeded } from '../test/fixtures/call.ts'
 
-/** A call with 300 bytes of input. */
+/** A call with 300 bytes of input, and everything that a real one has. */
 export function benchRow(fields: Partial<StartRow> = {}): StartRow {
-  return {
+  const startedAtMs = Date.now()
+  return call({
     runId: 'run-1',
     nodeId: 'node-1',
-    iteration: 0,
-    attempt: 1,
-    seq: 1,
-    toolName: 'charge',
     inputJson: JSON.stringify({ note: 'x'.repeat(289) }),
-    startedAtMs: Date.now(),
-    callToken: randomUUID(),
+    startedAtMs,
     toolCallId: 'call_abcdefghijklmnop',
     idempotencyKey: randomUUID(),
     inputHash: 'a'.repeat(64),
-    occurrence: 0,
-    sideEffect: true,
-    idempotent: false,
     ownerId: currentOwnerId(),
-    leaseExpiresAtMs: Date.now() + 60_000,
-    replayOf: null,
-    traceId: null,
-    spanId: null,
+    leaseExpiresAtMs: startedAtMs + 60_000,
     ...fields,
-  }
+  })
 }
 
 /** Its success, with one kilobyte of output. */
 export const benchFinish: FinishPatch = {
-  status: 'success',
+  ...succeeded,
   outputJson: JSON.stringify('y'.repeat(1022)),
-  errorJson: null,
-  effect: 'applied',
-  finishedAtMs: 1_800_000_000_000,
 }

@@ -205,7 +205,8 @@ function answerOf(log: ToolCallLog, [method, ...given]: Step): unknown {
 }
 
 function idExists(log: ToolCallLog, { id }: ApprovalRow): boolean {
-  return (log.approvals?.list({ id }) as ApprovalRow[]).length > 0
+  const found = log.approvals?.list({ id }) as ApprovalRow[] | undefined
+  return found !== undefined && found.length > 0
 }
 
 function sorted(rows: unknown): ToolCallRow[] {

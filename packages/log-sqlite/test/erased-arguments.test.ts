@@ -14,12 +14,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 
 let folder: string
-let path: string
+let file: string
 const open: ToolCallLog[] = []
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'smithers-erased-'))
-  path = join(folder, 'calls.db')
+  file = join(folder, 'calls.db')
 })
 
 afterEach(async () => {
@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 function connect(): ToolCallLog {
-  const log = createSqliteLog({ path })
+  const log = createSqliteLog({ path: file })
   open.push(log)
   return log
 }
@@ -36,8 +36,8 @@ function connect(): ToolCallLog {
 /** Where the file of the log, or one beside it, holds a text. */
 function copiesOf(text: string): string[] {
   return ['calls.db', 'calls.db-wal', 'calls.db-shm'].filter((name) => {
-    const file = join(folder, name)
-    return existsSync(file) && readFileSync(file).includes(text)
+    const place = join(folder, name)
+    return existsSync(place) && readFileSync(place).includes(text)
   })
 }
 
@@ -105,7 +105,7 @@ describe('the content that an approver gives to a tool whose content is never st
 
   it('stays in pages that SQLite only marks as free, as a control', async () => {
     await approveWith(secrets)
-    const database = new Database(path)
+    const database = new Database(file)
     database.exec('UPDATE _smithers_tool_approvals SET approved_args_json = NULL')
     database.pragma('wal_checkpoint(TRUNCATE)')
     database.close()

@@ -84,8 +84,11 @@ export const runState: ConformanceGroup = {
         }
         await keep('new: plan', 'new', 'plan', 15)
         const left = async (): Promise<string[]> => {
-          const values = await Promise.all(places.map(([, runId, key]) => store.get(runId, key)))
-          return places.filter((_, index) => values[index] !== undefined).map(([name]) => name)
+          const names: string[] = []
+          for (const [name, runId, key] of places) {
+            if ((await store.get(runId, key)) !== undefined) names.push(name)
+          }
+          return names
         }
         await log.prune({ keepRuns: 4 })
         assert.equal((await left()).length, 10)

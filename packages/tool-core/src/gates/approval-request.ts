@@ -43,17 +43,32 @@ export async function approvalRequest(subject: ApprovalSubject): Promise<Approva
       defaults === undefined
         ? null
         : recordJson(loggedInput(definition, defaults), redact, maxBytes).json,
-    status: 'pending',
     requestedAtMs,
     expiresAtMs: settings.ttlMs === undefined ? null : requestedAtMs + settings.ttlMs,
-    decidedAtMs: null,
-    decidedBy: null,
-    comment: null,
-    approvedArgsJson: null,
-    usedBy: null,
-    usedByOwner: null,
-    usedAtMs: null,
+    ...undecided,
   }
+}
+
+/** What a question holds until somebody answers it. */
+export const undecided: Pick<
+  ApprovalRow,
+  | 'status'
+  | 'decidedAtMs'
+  | 'decidedBy'
+  | 'comment'
+  | 'approvedArgsJson'
+  | 'usedBy'
+  | 'usedByOwner'
+  | 'usedAtMs'
+> = {
+  status: 'pending',
+  decidedAtMs: null,
+  decidedBy: null,
+  comment: null,
+  approvedArgsJson: null,
+  usedBy: null,
+  usedByOwner: null,
+  usedAtMs: null,
 }
 
 /** The tool author's question. `{{name}}` and `{{name.inner}}` stand for arguments as the log shows them. */

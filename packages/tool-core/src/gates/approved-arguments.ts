@@ -1,7 +1,7 @@
 import { chain, rescue } from '../call/maybe-promise.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
-import { promptText } from './approval-request.ts'
+import { promptText, undecided } from './approval-request.ts'
 import { returnApproval, useOf } from './approval-use.ts'
 import type { ApprovableCall, ApprovedCall } from './approve-call.ts'
 import { checkArguments } from './check-arguments.ts'
@@ -49,16 +49,9 @@ async function reopen(
     row.id,
     { status: 'executed', usedBy: callToken },
     {
-      status: 'pending',
+      ...undecided,
       prompt: [policy.redact.hideIn(note), question].filter((text) => text !== undefined).join(' '),
       expiresAtMs: ttlMs === undefined ? null : Date.now() + ttlMs,
-      decidedAtMs: null,
-      decidedBy: null,
-      comment: null,
-      approvedArgsJson: null,
-      usedBy: null,
-      usedByOwner: null,
-      usedAtMs: null,
     },
   )
 }

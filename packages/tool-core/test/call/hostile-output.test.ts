@@ -16,7 +16,8 @@ const outputs: readonly (readonly [what: string, output: unknown])[] = [
   ['throws when its prototype is asked for', new Proxy({}, { getPrototypeOf: throws })],
   ['holds something that was revoked', { held: revoked }],
   ['has a getter that throws', Object.defineProperty({}, 'id', { get: throws, enumerable: true })],
-  ['has a "then" that is no function', { then: 5 }],
+  // oxlint-disable-next-line unicorn/no-thenable -- the attack.
+  ['has a "then" that is no function', Object.fromEntries([['then', 5]])],
   ['has an async iterator that is no function', { [Symbol.asyncIterator]: 5 }],
   ['has a toJSON that throws', { toJSON: throws }],
   ['is nested very deeply', Array.from({ length: 50_000 }).reduce((inner) => [inner], 1)],
