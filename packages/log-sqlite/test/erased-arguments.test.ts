@@ -10,7 +10,7 @@ import {
   type ToolCallLog,
 } from '@smithers/tool-core'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 
 let folder: string
@@ -95,6 +95,20 @@ describe('the content that an approver gives to a tool whose content is never st
     await resume(secrets.length)
     expect(written.splice(0)).toEqual(secrets)
     expect(copiesOf('SECRET-CONTENT-')).toEqual([])
+  })
+
+  it('leaves the write-ahead log when another process stops reading, and holds up no call until then', async () => {
+    await approveWith(['SECRET-CONTENT'])
+    const reader = new Database(file)
+    reader.exec('BEGIN; SELECT * FROM _smithers_tool_approvals')
+    const log = connect()
+    const [row] = (await log.approvals?.list({})) ?? []
+    const erased = log.approvals?.update(row?.id ?? '', row!, { approvedArgsJson: null })
+    expect(erased).toBe(true)
+    expect(copiesOf('SECRET-CONTENT')).not.toEqual([])
+    reader.exec('COMMIT')
+    await vi.waitFor(() => expect(copiesOf('SECRET-CONTENT')).toEqual([]), 20_000)
+    reader.close()
   })
 
   it('is in no file of the log once its run was pruned, although no call has used it', async () => {
