@@ -1,3 +1,4 @@
+import { setImmediate as turnOfEventLoop } from 'node:timers/promises'
 import type { ToolRun } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
 import type { AgentAnswer, AgentCall, AgentMessage, AgentStep, TaskAgent } from './agent.ts'
@@ -103,6 +104,9 @@ function turnsOf(
     // All calls of the step have ended.
     if (answer.given() !== undefined) answered.abort()
     await record(step)
+    // A run whose call waits for an approval ends a turn of the event loop later: a model that answers at once must not
+    // go on before.
+    if (toolCalls.length > 0) await turnOfEventLoop()
   }
   const generate = agent.generate.bind(agent) as (call: AgentCall) => PromiseLike<AgentAnswer>
   const call = {

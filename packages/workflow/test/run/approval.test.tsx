@@ -66,4 +66,33 @@ describe('runWorkflow', () => {
     expect((await store.runs({ runId: 'r' }))[0]?.status).toBe('finished')
     await store.close()
   })
+
+  test('makes no call that the agent asks for after one that waits, however fast its model answers', async () => {
+    const effects: string[] = []
+    const toolOf = (name: string, needsApproval: boolean) =>
+      defineTool({
+        name,
+        schema: z.object({}),
+        sideEffect: true,
+        needsApproval,
+        acceptsContext: true,
+        execute: () => void effects.push(name),
+      })
+    const { agent, prompts } = scriptedAgent(
+      { send: toolOf('send', true), remove: toolOf('remove', false) },
+      [{ tool: 'send', input: {} }, { tool: 'remove', input: {} }, 'done'],
+    )
+    const { Workflow, Task, smithers } = createSmithers({})
+    const workflow = smithers(() => (
+      <Workflow name="mail">
+        <Task id="mail" agent={agent}>
+          Send it, then remove it.
+        </Task>
+      </Workflow>
+    ))
+    await expect(runWorkflow(workflow, { log: createMemoryLog() })).rejects.toMatchObject({
+      code: 'TOOL_APPROVAL_REQUIRED',
+    })
+    expect([effects, prompts.length]).toEqual([[], 1])
+  })
 })
