@@ -25,10 +25,21 @@ export interface FileGuard {
    * that was asked for.
    */
   run<T>(path: string, work: () => T | Promise<T>): Promise<T>
+  /**
+   * Keeps the root open over several runs, until the answer is called. `stop` is called should the guard be closed
+   * before: it lets go of what is held between two runs, after which `checkOpen` ends the operation.
+   */
+  hold(stop?: () => void): () => void
+  /** Throws once the guard has been closed. */
+  checkOpen(): void
   /** The lock of the file at a place: the same for every path that leads there. */
   lockKey(place: Place): string
   /** Whether `rootDir` still names the directory that is held. */
   isCurrent(): boolean
+  /**
+   * Begins nothing more, and lets the root go when the last operation under way has ended: a descriptor that is closed
+   * under one of them is a number that the next root may get.
+   */
   close(): void
 }
 
@@ -58,7 +69,21 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
   const policy = createPathPolicy({ ...options, ...names })
   const budget = createTurnBudget()
   const identity = tree.root.identity()
+  const holds = new Set<{ readonly stop: (() => void) | undefined }>()
   let isClosed = false
+
+  function checkOpen(): void {
+    if (isClosed) throw new SandboxError('INVALID_INPUT', 'These files have been closed.')
+  }
+
+  function hold(stop?: () => void): () => void {
+    checkOpen()
+    const entry = { stop }
+    holds.add(entry)
+    return () => {
+      if (holds.delete(entry) && isClosed && holds.size === 0) tree.root.close()
+    }
+  }
 
   return {
     tree,
@@ -68,16 +93,25 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
       // Loose callers pass what a model sent.
       if (typeof path !== 'string')
         throw new SandboxError('INVALID_INPUT', `path must be a string, got ${typeof path}.`)
-      if (isClosed) throw new SandboxError('INVALID_INPUT', 'These files have been closed.')
+      checkOpen()
       return walkPath(tree, syntax, path, walkOptions)
     },
+    hold,
+    checkOpen,
     async run(path, work) {
+      const release = hold()
       try {
-        const result = budget.run(work)
+        const result = budget.run(() => {
+          // It may have had to wait for its turn.
+          checkOpen()
+          return work()
+        })
         // Not awaited when there is nothing to wait for: small work ends in the turn it was asked for.
         return result instanceof Promise ? await result : result
       } catch (error) {
         throw toFileError(error, path)
+      } finally {
+        release()
       }
     },
     lockKey: ({ directory, name }) => `${directory.identity()}:${foldPath(name ?? '', names)}`,
@@ -88,7 +122,12 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
     close() {
       if (isClosed) return
       isClosed = true
-      tree.root.close()
+      for (const entry of holds) {
+        if (entry.stop === undefined) continue
+        entry.stop()
+        holds.delete(entry)
+      }
+      if (holds.size === 0) tree.root.close()
     },
   }
 }

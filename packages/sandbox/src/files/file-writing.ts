@@ -11,7 +11,8 @@ import type { Semaphore } from './semaphore.ts'
 import { toBytes } from './text-encoding.ts'
 import type { Place } from './walk-path.ts'
 
-export type WriteContent = string | Uint8Array | AsyncIterable<Uint8Array>
+/** What to write: text as UTF-8, bytes, or both in pieces. */
+export type WriteContent = string | Uint8Array | AsyncIterable<string | Uint8Array>
 
 interface WriteRequest {
   readonly path: string
@@ -29,14 +30,17 @@ export function writeContent(
 ): Promise<void> {
   const { path, content, durability } = request
   if (isStream(content)) return guard.run(path, () => writeStream(guard, request, content))
-  if (durability === 'relaxed' && isSmall(content.length * maxBytesPerUnit)) {
+  if (durability === 'relaxed' && isSmall(sizeBound(content))) {
     return guard.run(path, () => writeSmall(guard, request, toBytes(content)))
   }
   return inTurn(held, () => guard.run(path, () => writeHeld(guard, request, toBytes(content))))
 }
 
 /** A unit of a string's length is at most three bytes of UTF-8: a bound that costs no counting. */
-const maxBytesPerUnit = 3
+function sizeBound(content: string | Uint8Array): number {
+  if (typeof content === 'string') return content.length * 3
+  return ArrayBuffer.isView(content) ? content.byteLength : 0
+}
 
 /** Without waiting for the disk there is nothing to wait for at all, unless another call holds the file. */
 function writeSmall(
@@ -74,11 +78,14 @@ async function writeHeld(
 async function writeStream(
   guard: FileGuard,
   request: WriteRequest,
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<string | Uint8Array>,
 ): Promise<void> {
   const target = openTarget(guard, request)
   try {
-    for await (const chunk of chunks) await target.file.write(chunk)
+    for await (const chunk of chunks) {
+      guard.checkOpen()
+      await target.file.write(toBytes(chunk))
+    }
     if (request.durability === 'fsync') await target.file.flush()
     await commit(guard, target, request)
   } finally {
@@ -157,6 +164,6 @@ function closeTarget({ file, place }: Target): void {
   place.close()
 }
 
-function isStream(content: WriteContent): content is AsyncIterable<Uint8Array> {
-  return typeof content === 'object' && Symbol.asyncIterator in content
+function isStream(content: WriteContent): content is AsyncIterable<string | Uint8Array> {
+  return typeof content === 'object' && content !== null && Symbol.asyncIterator in content
 }

@@ -122,7 +122,10 @@ export interface SandboxFiles {
   openDirectory(path?: string): OpenDirectory
   /** False once `rootDir` names another directory than the one that is held, or none. */
   isCurrent(): boolean
-  /** Releases the root. */
+  /**
+   * Releases the root, when what is under way has ended. What is in several steps (removing a tree, walking one, writing
+   * a stream) stops before the next one with `INVALID_INPUT`.
+   */
   close(): void
 }
 
@@ -189,15 +192,21 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
     rename: (from, to) => guard.run(from, () => renameEntry(guard, from, to)),
     async remove(path, { recursive = false } = {}) {
       const steps = removeEntry(guard, path, recursive)
-      for (;;) {
-        const step = await guard.run(path, () => someSteps(steps))
-        if (step.done === true) return step.value
+      const release = guard.hold(() => steps.return(false))
+      try {
+        for (;;) {
+          const step = await guard.run(path, () => someSteps(steps))
+          if (step.done === true) return step.value
+        }
+      } finally {
+        release()
       }
     },
     chmod: (path, mode) => guard.run(path, () => changeMode(guard, path, mode)),
     list: (path = '.') => guard.run(path, () => listDirectory(guard, path)),
     async *walk(path = '.') {
       const entries = walkDirectory(guard, path)
+      const release = guard.hold(() => entries.return())
       try {
         for (;;) {
           const step = await guard.run(path, () => entries.next())
@@ -206,6 +215,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
         }
       } finally {
         entries.return()
+        release()
       }
     },
     stat: (path, { followLink = true } = {}) =>

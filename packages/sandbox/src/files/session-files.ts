@@ -143,9 +143,20 @@ function isUtf8Name(encoding: string | undefined): boolean {
   return encoding === undefined || /^utf-?8$/iu.test(encoding)
 }
 
+const singleByte = /^(?:latin1|binary|ascii)$/iu
+
 function encode(content: string, encoding: string | undefined): string | Uint8Array {
   if (isUtf8Name(encoding)) return content
-  if (encoding !== undefined && Buffer.isEncoding(encoding)) return Buffer.from(content, encoding)
+  if (encoding !== undefined && Buffer.isEncoding(encoding)) {
+    const bytes = Buffer.from(content, encoding)
+    // An encoding of bytes as text (base64) spells the same in several ways; one of text must give back what came.
+    if (!singleByte.test(encoding) || bytes.toString(encoding) === content) return bytes
+    throw new SandboxError(
+      'INVALID_INPUT',
+      `The text holds characters that ${JSON.stringify(encoding)} does not have. Write it as "utf-8".`,
+      { effect: 'none' },
+    )
+  }
   throw new SandboxError(
     'INVALID_INPUT',
     `Text cannot be written as ${JSON.stringify(encoding)}. Use "utf-8", "utf16le" or "latin1".`,

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { shownValue } from '../read-options.ts'
 import { SandboxError } from '../sandbox-error.ts'
 import { quotePath } from './file-error.ts'
 
@@ -15,20 +16,41 @@ export function decodeText(bytes: Buffer, path: string): string {
 
 /** The bytes of a changed text, with the byte order mark of what it was decoded from. */
 export function encodeText(text: string, original: Uint8Array): Uint8Array {
+  if (typeof text !== 'string') return toBytes(text)
   return hasByteOrderMark(original)
     ? Buffer.concat([original.subarray(0, 3), toBytes(text)])
     : toBytes(text)
 }
 
 /**
- * The bytes of a file's new contents.
+ * The bytes of a file's new contents, or of a piece of them. Whatever else a caller without types passes has no bytes to
+ * write: taken for an empty file, it would replace what stands there by nothing.
  *
- * @throws SandboxError `INVALID_INPUT` for text that would become other text
+ * @throws SandboxError `INVALID_INPUT` for text that would become other text, and for what is neither text nor bytes
  */
-export function toBytes(content: string | Uint8Array): Uint8Array {
-  if (typeof content !== 'string') return content
-  if (content.isWellFormed()) return Buffer.from(content)
-  const index = content.search(/\p{Surrogate}/u)
+export function toBytes(content: string | ArrayBufferView): Uint8Array {
+  if (content instanceof Uint8Array) return content
+  if (typeof content === 'string') return textBytes(content)
+  if (ArrayBuffer.isView(content)) {
+    return new Uint8Array(content.buffer, content.byteOffset, content.byteLength)
+  }
+  throw new SandboxError(
+    'INVALID_INPUT',
+    `The contents of a file must be a string or a Uint8Array, got ${shownValue(content)}. ${adviceFor(content)}`,
+    { effect: 'none' },
+  )
+}
+
+function adviceFor(content: unknown): string {
+  if (content instanceof Promise) return 'Wait for the promise and pass what it gives.'
+  if (content instanceof ArrayBuffer) return 'Pass new Uint8Array(buffer).'
+  if (content instanceof Blob) return 'Pass await blob.bytes(), or blob.stream() to write.'
+  return 'Nothing was changed.'
+}
+
+function textBytes(text: string): Uint8Array {
+  if (text.isWellFormed()) return Buffer.from(text)
+  const index = text.search(/\p{Surrogate}/u)
   throw new SandboxError(
     'INVALID_INPUT',
     `The text holds half of a Unicode character pair (at index ${index}), which UTF-8 cannot say. Write whole characters, or bytes.`,
