@@ -44,11 +44,18 @@ describe('smithers run --ask', () => {
   test('pauses when nobody sits at the terminal, and says how to decide and go on', async () => {
     const { start, smithers, note, log } = await agentThatWrites()
     const paused = await start()
-    expect(paused.exitCode).toBe(1)
+    expect(paused.exitCode).toBe(3)
     expect(existsSync(note)).toBe(false)
     const listed = await smithers('approvals')
-    expect(paused.stderr).toContain(`smithers approve ${idIn(listed)} --log ${log}`)
-    expect(paused.stderr).toContain('--run r')
+    expect(paused.stdout).toContain(
+      `waits  write  "Write note.txt?"\n       smithers approve ${idIn(listed)} --log ${log}\n`,
+    )
+    expect(paused.stderr).toBe(
+      'smithers: The run is paused: a call waits for approval. When it is decided, go on with: the same command and --run r\n',
+    )
+    expect((await smithers('why', 'r')).stdout).toMatch(
+      /^Run r is a run of an agent, with 1 call in 1 attempt\. Its last call was write, begun at .* It waits for a decision about write in task "agent" \("Write note\.txt\?"\): "smithers approve apr_.* The same "smithers run" command and --run r begin its next attempt/,
+    )
     expect(listed.stdout).toContain('Write note.txt?')
     // What is written is shown as a size and a hash, as in the log.
     expect(listed.stdout).not.toContain('a secret plan')
@@ -66,6 +73,11 @@ describe('smithers run --ask', () => {
     expect(existsSync(note)).toBe(false)
     expect((await start()).exitCode).toBe(0)
     expect(readFileSync(note, 'utf8')).toBe('a secret plan\n')
+    const late = await smithers('reject', idIn(approved))
+    expect(late.exitCode).toBe(2)
+    expect(late.stderr).toMatch(
+      /was already approved by mia at [\d:.TZ-]+, and has run\. A decision is final\./,
+    )
     expect((await smithers('approvals')).stderr).toContain('No call waits')
   })
 

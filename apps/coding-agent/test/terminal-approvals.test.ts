@@ -144,7 +144,7 @@ describe('a question at a terminal', () => {
     const first = smithersAtTerminal(up, folder)
     await first.seen(/Approve this call\?/)
     first.press(keys.interrupt)
-    expect(await first.exitCode).toBe(1)
+    expect(await first.exitCode).toBe(3)
     expect(sent()).toBe('')
     const { stdout } = await runSmithers(['why', 'r1'], { cwd: folder })
     expect(stdout).toMatch(

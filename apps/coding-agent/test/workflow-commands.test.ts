@@ -1,4 +1,11 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { runSmithers, startSmithers } from './fixtures/smithers-process.ts'
@@ -100,6 +107,12 @@ describe('smithers up', () => {
     [['up', 'empty.ts'], 'empty.ts exports no workflow.'],
     [['up', 'wrong.tsx'], 'The workflow wrong.tsx cannot be loaded:'],
     [['up', 'project/workflow.tsx', '--input', '{'], '--input is not JSON:'],
+    [['up', 'project/workflow.tsx', '--log', 'no/where.db'], "The log's folder "],
+    [['up', 'project/workflow.tsx', '--log', 'project'], 'The log project is a directory.'],
+    [
+      ['up', 'project/workflow.tsx', '--input', '{"file":"x"}', '--max-output-bytes', '99999999'],
+      'maxOutputBytes must be a positive number',
+    ],
     [
       ['up', 'project/workflow.tsx', '--input', '{}'],
       "The input does not match the workflow's schema",
@@ -116,10 +129,23 @@ describe('smithers up', () => {
     ] as const) {
       writeFileSync(join(folder, name), text)
     }
+    const before = readdirSync(folder, { recursive: true })
     const { exitCode, stderr } = await runSmithers(args, { cwd: folder })
     expect(exitCode).toBe(2)
     expect(stderr).toContain(`smithers: ${message}`)
     expect(stderr.trim().split('\n')).toHaveLength(1)
+    // Nothing was begun, so there is nothing to resume, and no file.
+    expect(readdirSync(folder, { recursive: true })).toEqual(before)
+  })
+
+  test('lets the right input begin the run that a wrong one could not', async () => {
+    const { folder, file, gate } = place()
+    writeFileSync(gate, '')
+    const begin = (input: object): ReturnType<typeof runSmithers> =>
+      runSmithers(['up', file, '--run', 'r2', '--input', JSON.stringify(input)], { cwd: folder })
+    const wrong = await begin({ fil: 1 })
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('file: ')])
+    expect((await begin({ file: gate })).exitCode).toBe(0)
   })
 })
 

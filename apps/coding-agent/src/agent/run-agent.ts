@@ -4,7 +4,6 @@ import { isStepCount, ToolLoopAgent } from 'ai'
 import type { LanguageModel } from 'ai'
 import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
 import { describeError } from '../describe-error.ts'
-import { recordRefusedCall } from './refused-call.ts'
 import type { RunReporter } from '../terminal/run-reporter.ts'
 import { shellWord } from '../terminal/shell-word.ts'
 import { askedTools, type Asking } from './asked-tools.ts'
@@ -157,7 +156,7 @@ async function converse(options: AgentRunOptions, run: ToolRun, progress: Progre
       progress.answer = text
       options.reporter.said(text)
     } else if (part.type === 'tool-call' && part.invalid === true) {
-      await recordRefusedCall(part, tools, options.reporter)
+      await run.record({ toolCalls: [part] })
     } else if (part.type === 'finish-step') {
       progress.steps += 1
       progress.finishReason = part.finishReason

@@ -7,8 +7,8 @@ import type { Colors } from './terminal.ts'
 export interface StartedCall {
   /** Unique among the calls of all runs. */
   readonly id: string
-  /** Null for a call that reached no tool and so has no row. */
-  readonly seq: number | null
+  /** Of its row, from 1 in each attempt. */
+  readonly seq: number
   readonly toolName: string
   /** The arguments as they are logged: contents of `write` and `edit` are only their size and hash. */
   readonly input: unknown
@@ -53,5 +53,5 @@ export function duration(milliseconds: number): string {
 function head(call: StartedCall, colors: Colors): string {
   const summary = printableLine(summarizeCall(call.toolName, call.input), summaryWidth)
   const name = printableLine(call.toolName, 24).padEnd(5)
-  return `${colors.dim(String(call.seq ?? '-').padStart(3))} ${colors.bold(name)} ${summary.padEnd(summaryWidth)}`
+  return `${colors.dim(String(call.seq).padStart(3))} ${colors.bold(name)} ${summary.padEnd(summaryWidth)}`
 }

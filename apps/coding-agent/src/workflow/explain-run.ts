@@ -40,7 +40,7 @@ export interface RunRecord {
 
 /** What a run waits for or why it failed, in one paragraph. */
 export function explainRun(record: RunRecord, nowMs: number): string {
-  const { run, tasks, calls, waits, logArgument } = record
+  const { run, tasks, calls, waits } = record
   const name = run.workflow === null ? '' : ` of workflow "${run.workflow}"`
   const ofTask = tasks.some(({ status }) => status === 'failed')
   const sentences = [`Run ${run.runId}${name} ${verbOf(record, ofTask, nowMs)}`]

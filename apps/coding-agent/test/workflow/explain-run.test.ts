@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { createToolContext, defineTool, runWithToolContext } from '@smithers/tool-core'
 import { currentOwnerId } from '@smithers/tool-core/log'
-import type { ApprovalRow } from '@smithers/tool-core'
+import type { ApprovalRow, ToolCallRow } from '@smithers/tool-core'
 import type { RunRow, TaskRow } from '@smithers/workflow'
 import { z } from 'zod'
 import { ownerText } from '../../src/workflow/owner-text.ts'
+import { waitingCall } from '../../src/agent/paused-run.ts'
 import { explainRun, type RunRecord, runState } from '../../src/workflow/explain-run.ts'
 
 const nowMs = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -41,7 +42,7 @@ const task: TaskRow = {
 
 /** The run as a log knows it that holds nothing else. */
 function explained(row: RunRow, tasks: readonly TaskRow[], more: Partial<RunRecord> = {}): string {
-  const record = { run: row, tasks, calls: [], approvals: [], logArgument: '', ...more }
+  const record = { run: row, tasks, calls: [], waits: [], logArgument: '', ...more }
   return explainRun(record, nowMs)
 }
 
@@ -53,13 +54,16 @@ describe('runState', () => {
     ['interrupted', { ...run, leaseExpiresAtMs: nowMs }],
     ['interrupted', { ...run, ownerId: currentOwnerId().replace(/\d+:\d+$/, '1:1') }],
     ['stopped', { ...run, ...ended, status: 'stopped', errorJson: '{"code":"WORKFLOW_STOPPED"}' }],
-    [
-      'waiting',
-      { ...run, ...ended, status: 'stopped', errorJson: '{"code":"TOOL_APPROVAL_REQUIRED"}' },
-    ],
     ['failed', { ...run, ...ended, status: 'failed' }],
   ] as const)('is %s', (state, row) => {
-    expect(runState(row, nowMs)).toBe(state)
+    expect(runState(row, 0, nowMs)).toBe(state)
+  })
+
+  test('waits for an approval until every call has been decided about', () => {
+    const errorJson = '{"code":"TOOL_APPROVAL_REQUIRED"}'
+    const paused: RunRow = { ...run, ...ended, status: 'stopped', errorJson }
+    expect(runState(paused, 1, nowMs)).toBe('waiting')
+    expect(runState(paused, 0, nowMs)).toBe('decided')
   })
 })
 
@@ -107,18 +111,38 @@ describe('explainRun', () => {
     })
     const paused: RunRow = { ...run, ...ended, status: 'stopped', errorJson }
     const tasks: TaskRow[] = [{ ...task, status: 'interrupted', errorJson }]
-    const approval = { id: 'a-1', toolName: 'charge', nodeId: 'pay', prompt: 'Pay?' } as ApprovalRow
     const logArgument = ' --log runs.db'
+    const approval = { id: 'a-1', toolName: 'charge', nodeId: 'pay', prompt: 'Pay?' } as ApprovalRow
+    const waits = [waitingCall(approval, logArgument)]
     const goesOn =
       '"smithers resume r1 --log runs.db" goes on from here: finished tasks are not run again, and the agent is told what may have happened.'
     const begin =
       'Run r1 of workflow "bills" is paused since 2026-01-02T03:04:05.000Z for approval. No task has finished. Task "pay" is paused in attempt 2. '
-    expect(explained(paused, tasks, { approvals: [approval], logArgument })).toBe(
+    expect(explained(paused, tasks, { waits, logArgument })).toBe(
       `${begin}It waits for a decision about charge in task "pay" ("Pay?"): "smithers approve a-1 --log runs.db" or "smithers reject a-1 --log runs.db". ${goesOn}`,
     )
     expect(explained(paused, tasks, { logArgument })).toBe(
       `${begin}Every call that waited has been decided about. ${goesOn}`,
     )
+  })
+
+  test('names the key of a blocked call and the command that lets it run', () => {
+    const call = { nodeId: 'pay', toolName: 'charge', idempotencyKey: 'k-1', effect: 'none' }
+    const blocked = {
+      ...call,
+      status: 'error',
+      errorJson: '{"code":"TOOL_CALL_BLOCKED","message":"It was not run."}',
+    } as ToolCallRow
+    const other = { ...blocked, idempotencyKey: 'k-2' } as ToolCallRow
+    const ran = { ...call, idempotencyKey: 'k-2', effect: 'applied', status: 'success' }
+    const failed: RunRow = { ...run, ...ended, status: 'failed' }
+    const calls = [blocked, other, ran as ToolCallRow]
+    const text = explained(failed, [{ ...task, status: 'failed' }], { calls })
+    expect(text).toContain(
+      'A call of charge in task "pay" was blocked, since an earlier one may stand for it (key k-1). Look at what happened outside; if it must run, "smithers resume r1 --allow k-1".',
+    )
+    expect(text).not.toContain('k-2')
+    expect(explained({ ...run, ...ended, status: 'finished' }, [], { calls })).not.toContain('k-1')
   })
 
   test('tells why a run failed that had no task', () => {

@@ -47,10 +47,11 @@ export function alreadyDecided(row: ApprovalRow): SmithersError {
   const { id, toolName, status, decidedBy, decidedAtMs, comment } = row
   const by = decidedBy === null ? '' : ` by ${decidedBy}`
   const at = decidedAtMs === null ? '' : ` at ${new Date(decidedAtMs).toISOString()}`
-  const verb = status === 'executed' ? 'approved, and has run' : status
+  const ran = status === 'executed'
+  const verb = ran ? 'approved' : status
   return new SmithersError(
     'TOOL_APPROVAL_DECIDED',
-    `Approval ${id} of tool "${toolName}" was already ${verb}${by}${at}. A decision is final.`,
+    `Approval ${id} of tool "${toolName}" was already ${verb}${by}${at}${ran ? ', and has run' : ''}. A decision is final.`,
     {
       details: { approvalId: id, toolName, status, decidedBy, decidedAtMs, comment },
       effect: 'none',
