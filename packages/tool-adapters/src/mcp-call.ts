@@ -1,7 +1,18 @@
 import { isSmithersError, SmithersError, type ToolContext } from '@smithers/tool-core'
+import type { ZodType } from 'zod'
 import { callMcpTool, type McpClient, type McpToolDefinition } from './mcp-client.ts'
 import { outputOf } from './mcp-output.ts'
 import { settleAfterAbort } from './settle-after-abort.ts'
+
+/** A tool of a server, as its calls need it. */
+export interface RemoteTool {
+  readonly client: McpClient
+  readonly definition: McpToolDefinition
+  /** What structured content must fit. */
+  readonly outputSchema: ZodType | undefined
+  /** @default that of the run */
+  readonly timeoutMs: number | undefined
+}
 
 /**
  * Runs one call at its server, until it is aborted or its time is up.
@@ -10,19 +21,18 @@ import { settleAfterAbort } from './settle-after-abort.ts'
  *   connection that ends, an answer that does not fit.
  */
 export async function runMcpCall(
-  client: McpClient,
-  definition: McpToolDefinition,
+  { client, definition, outputSchema, timeoutMs: ownTimeoutMs }: RemoteTool,
   args: unknown,
-  ctx: ToolContext,
-  timeoutMs: number = ctx.timeoutMs,
+  { toolName, abortSignal, timeoutMs: timeoutOfRunMs }: ToolContext,
 ): Promise<unknown> {
-  const { toolName, abortSignal } = ctx
+  const timeoutMs = ownTimeoutMs ?? timeoutOfRunMs
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(timedOut(toolName, timeoutMs)), timeoutMs)
   const signal = AbortSignal.any([abortSignal, limit.signal])
   try {
     const work = callMcpTool(client, definition, args, signal)
-    return outputOf(toolName, await settleAfterAbort(work, { signal, toolName }))
+    const result = await settleAfterAbort(work, { signal, toolName })
+    return outputOf(toolName, result, outputSchema)
   } catch (error) {
     throw failureOf(toolName, error, signal)
   } finally {

@@ -14,6 +14,8 @@ export interface McpToolDefinition {
   readonly title?: string | undefined
   readonly description?: string | undefined
   readonly inputSchema: unknown
+  /** What its structured content looks like. */
+  readonly outputSchema?: unknown
   readonly annotations?: McpAnnotations | undefined
   readonly execution?: { readonly taskSupport?: string | undefined } | undefined
 }

@@ -1,13 +1,19 @@
 import { SmithersError } from '@smithers/tool-core'
+import type { ZodType } from 'zod'
 import type { McpContentPart, McpToolResult } from './mcp-client.ts'
 
 /**
  * What a program gets of an answer: the structured content, else the text. An answer with images, sounds or resources
  * is its parts as they are, with the structured content beside them if there is any.
  *
- * @throws SmithersError `TOOL_FAILED` for an answer that says of itself that it is an error.
+ * @throws SmithersError `TOOL_FAILED` for an answer that says of itself that it is an error, and for structured content
+ *   that does not fit what the server said of it.
  */
-export function outputOf(toolName: string, result: McpToolResult): unknown {
+export function outputOf(
+  toolName: string,
+  result: McpToolResult,
+  outputSchema: ZodType | undefined,
+): unknown {
   const { content = [], structuredContent, isError, toolResult } = result
   const text = content.map(textOf).join('\n')
   if (isError === true) {
@@ -19,10 +25,23 @@ export function outputOf(toolName: string, result: McpToolResult): unknown {
   }
   const onlyText = content.every(({ type }) => type === 'text')
   if (structuredContent !== undefined) {
+    const issue = outputSchema?.safeParse(structuredContent).error?.issues[0]
+    if (issue !== undefined) throw unfit(toolName, issue)
     return onlyText ? structuredContent : { content, structuredContent }
   }
   if (toolResult !== undefined) return toolResult
   return onlyText ? text : content
+}
+
+function unfit(
+  toolName: string,
+  { path, message }: { readonly path: readonly PropertyKey[]; readonly message: string },
+): SmithersError {
+  return new SmithersError(
+    'TOOL_FAILED',
+    `Tool "${toolName}" answered with structured content that does not fit its own outputSchema, at ${path.map(String).join('.') || 'its root'}: ${message}. It has run.`,
+    { details: { toolName } },
+  )
 }
 
 /** What the AI SDK shows the model: images as images, and no base64 of anything else, which a model cannot read. */

@@ -1,7 +1,7 @@
 import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
 import type { AdaptOptions } from './foreign-tool.ts'
 import { zodOf } from './json-schema.ts'
-import { runMcpCall } from './mcp-call.ts'
+import { type RemoteTool, runMcpCall } from './mcp-call.ts'
 import {
   listMcpTools,
   type McpAnnotations,
@@ -97,9 +97,21 @@ function toolOf(
   definition: McpToolDefinition,
   settings: AdaptOptions & { readonly name: string },
 ): DefinedTool<unknown, unknown> {
-  const { description, inputSchema, annotations, title = annotations?.title } = definition
+  const {
+    description,
+    inputSchema,
+    outputSchema,
+    annotations,
+    title = annotations?.title,
+  } = definition
   const { schema, timeoutMs } = settings
   const name = printable(settings.name)
+  const remote: RemoteTool = {
+    client,
+    definition,
+    outputSchema: outputSchema === undefined ? undefined : zodOf(outputSchema, name),
+    timeoutMs,
+  }
   return defineTool({
     ...(description === undefined ? {} : { description: withoutControls(description) }),
     ...(title === undefined ? {} : { title: withoutControls(title) }),
@@ -109,7 +121,7 @@ function toolOf(
     ...settings,
     name,
     schema: schema ?? zodOf(inputSchema, name),
-    execute: (args: unknown, ctx) => runMcpCall(client, definition, args, ctx, timeoutMs),
+    execute: (args: unknown, ctx) => runMcpCall(remote, args, ctx),
   })
 }
 

@@ -238,6 +238,21 @@ describe('mcpTools', () => {
     expect(toModelOutput({ ...call, output: [1] })).toEqual({ type: 'json', value: [1] })
   })
 
+  it('fails a call whose structured content is not what the server said it would be', async () => {
+    const outputSchema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] }
+    for (const structuredContent of [{ n: 1 }, { n: 'one' }, {}]) {
+      const client = answering(async () => ({ content: [], structuredContent }), { outputSchema })
+      const call = (await mcpTools(client))['tool']?.execute({}, options)
+      if (structuredContent.n === 1) expect(await call).toEqual({ n: 1 })
+      else {
+        await expect(call).rejects.toMatchObject({
+          code: 'TOOL_FAILED',
+          message: expect.stringContaining('at n: Invalid input'),
+        })
+      }
+    }
+  })
+
   it('keeps the image beside structured content', async () => {
     const content = [{ type: 'image', data: 'aW1n', mimeType: 'image/png' }]
     const result = { content, structuredContent: { width: 1 } }
