@@ -3,13 +3,14 @@ import { executeCall } from './call/execute-call.ts'
 import { takesContext, warnOnce } from './call/definition-warning.ts'
 import { markParsed } from './call/parsed-input.ts'
 import { executeStreamingCall } from './call/streaming-call.ts'
-import type { OnRetry, ToolDefinition } from './call/tool-definition.ts'
+import type { ToolDefinition } from './call/tool-definition.ts'
 import {
   aiSdkFields,
   type DefineStreamingToolOptions,
   type DefineToolOptions,
   toolOptions,
 } from './define-tool-options.ts'
+import { DefinitionChecks, type Given } from './definition-checks.ts'
 import type { AnyDefinedTool, DefinedTool, StreamingTool } from './defined-tool.ts'
 import { carryApproval } from './gates/approval-for.ts'
 import { resolveGates } from './gates/resolve-gates.ts'
@@ -63,9 +64,6 @@ export function defineTool(
   return tool as unknown as AnyDefinedTool
 }
 
-/** Flags whose truthy stand-ins, such as the text 'false', would lose the protection of a retry. */
-const flags = ['sideEffect', 'idempotent'] as const
-
 function handedOn(options: object): object {
   return Object.fromEntries(
     Object.entries(options).filter(([name]) => Object.hasOwn(aiSdkFields, name)),
@@ -87,22 +85,13 @@ function resolveDefinition(
   }
   const complaint = complaintOfUnknown(options, toolOptions)
   if (complaint !== null) throw invalid(complaint)
-  for (const flag of flags) {
-    const value: unknown = options[flag]
-    if (value === undefined || typeof value === 'boolean') continue
-    throw invalid(`${flag} must be true or false, got ${JSON.stringify(value)}.`)
-  }
   if (typeof options.execute !== 'function') throw invalid('execute is not a function.')
-  if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
-    throw invalid(`timeoutMs must be a positive number of milliseconds, got ${timeoutMs}.`)
-  }
-  if (options.onRetry !== undefined && !retryModes.has(options.onRetry)) {
-    throw invalid(`onRetry must be one of ${[...retryModes].join(', ')}, got '${options.onRetry}'.`)
-  }
+  checkValues(new DefinitionChecks(options as unknown as Given, invalid))
   const streams = isAsyncGeneratorFunction(options.execute)
   const { gates, retry } = resolveGates(
     { name, sideEffect, idempotent, streams, takesKey: takesContext(options) },
     options,
+    invalid,
   )
   const execute = options.execute as ToolDefinition['execute']
   return Object.freeze({
@@ -124,7 +113,17 @@ function resolveDefinition(
   })
 }
 
-const retryModes: ReadonlySet<OnRetry> = new Set(['rerun', 'reuse', 'warn', 'block'])
+/** A value that is only nearly right, such as a truthy text or a misspelt mode, would lose the protection of a retry. */
+function checkValues(checks: DefinitionChecks): void {
+  checks.textOrFunction('description')
+  checks.flags('sideEffect', 'idempotent', 'endsTask', 'archivesOutput', 'acceptsContext')
+  checks.oneOf('effectScope', ['workspace', 'external'], 'function')
+  checks.oneOf('key', ['call', 'task'], 'function')
+  checks.oneOf('onRetry', ['rerun', 'reuse', 'warn', 'block'])
+  checks.functions('verify', 'logInput', 'logOutput', 'warn')
+  checks.synchronous('effectScope', 'key', 'logInput', 'logOutput')
+  checks.duration('timeoutMs', 'more than 0')
+}
 
 function warnOnConsole(message: string): void {
   console.warn(message)

@@ -161,8 +161,10 @@ export class CallAdmission {
   }
 
   #turnedAway(error: unknown): MaybePromise<never> {
-    const { journal, ending } = this.#call
-    if (isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED') journal.pause.add(error)
+    const { task, journal, ending } = this.#call
+    const waits = isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED'
+    // Outside a run there is nothing to pause, and nobody to resume it.
+    if (waits && !task.ephemeral) journal.pause.add(error)
     return ending.refuse(error)
   }
 

@@ -127,6 +127,15 @@ export function timeoutError(toolName: string, timeoutMs: number): SmithersError
   )
 }
 
+/** The time of a call was over while it waited for an equal one. */
+export function waitTimeoutError(toolName: string, timeoutMs: number): SmithersError {
+  return new SmithersError(
+    'TOOL_TIMEOUT',
+    `Tool "${toolName}" was not run: an equal call is running, and had no result after ${timeoutMs} ms.`,
+    { details: { toolName, timeoutMs, waited: true }, effect: 'none' },
+  )
+}
+
 /** The agent or the run had ended before the call began. */
 export function abortedError(toolName: string, cause: unknown): SmithersError {
   return new SmithersError(
@@ -142,7 +151,8 @@ function messageOf(error: unknown): string {
 
 const briefLength = 500
 
-function brief(json: string | null): string {
+/** Recorded arguments or output, as far as a message has room for them. */
+export function brief(json: string | null): string {
   if (json === null) return 'not recorded'
   return json.length <= briefLength
     ? json

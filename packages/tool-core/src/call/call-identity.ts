@@ -1,8 +1,9 @@
 import { canonicalJson } from '../canonical-json.ts'
 import { hashInput, idempotencyKey } from '../idempotency-key.ts'
-import { isSmithersError } from '../smithers-error.ts'
+import { isSmithersError, SmithersError } from '../smithers-error.ts'
 import type { TaskContext } from '../tool-context.ts'
 import type { JournalPolicy } from './journal-policy.ts'
+import { notPromised } from './not-promised.ts'
 import type { KeyContext, ToolDefinition } from './tool-definition.ts'
 
 /** What makes two calls of a task the same intent, whichever of several equal ones they are. */
@@ -38,7 +39,7 @@ export function identifyCall(
   let fingerprint: string
   if (typeof key === 'function') {
     const keyContext: KeyContext = { runId, nodeId, iteration, toolName }
-    subject = ['key', key(args, keyContext)]
+    subject = ['key', keyOf(key, args, keyContext)]
     fingerprint = `${toolName}\n${canonicalJson(subject)}`
   } else {
     subject = inputHash ?? ''
@@ -50,6 +51,23 @@ export function identifyCall(
   const { namespace } = policy
   const identity = { namespace, runId, nodeId, iteration, toolName, subject }
   return { fingerprint, inputHash, taskScoped, keyAt: (n) => idempotencyKey(identity, n) }
+}
+
+function keyOf(
+  key: Exclude<ToolDefinition['key'], string>,
+  args: unknown,
+  context: KeyContext,
+): unknown {
+  const { toolName } = context
+  try {
+    return notPromised(key(args, context))
+  } catch (cause) {
+    throw new SmithersError(
+      'INVALID_TOOL',
+      `Tool "${toolName}" was not run: its key failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { details: { toolName }, cause, effect: 'none' },
+    )
+  }
 }
 
 function hashOf(args: unknown, secret: string | undefined, optional: boolean): string | null {

@@ -33,7 +33,7 @@ export interface JournalOptions {
   readonly maxInputBytes?: number | undefined
   /** Record stacks of errors. @default false */
   readonly errorStacks?: boolean | undefined
-  /** How long a running call keeps its claim without renewing it, in milliseconds. @default 60_000 */
+  /** How long a running call keeps its claim without renewing it, in milliseconds, at most one hour. @default 60_000 */
   readonly leaseMs?: number | undefined
   /** Aborts every call of the task. */
   readonly abortSignal?: AbortSignal | undefined
@@ -89,7 +89,7 @@ export function resolveJournalPolicy(
     redact: compileRedaction(options.redact ?? {}),
     maxInputBytes: positive('maxInputBytes', options.maxInputBytes),
     errorStacks: options.errorStacks ?? false,
-    leaseMs: positive('leaseMs', options.leaseMs) ?? 60_000,
+    leaseMs: lease(options.leaseMs) ?? 60_000,
     abortSignal: options.abortSignal,
     onLogError: options.onLogError ?? ignore,
     onApproval: options.onApproval,
@@ -106,6 +106,19 @@ function oneOf<Value extends string>(name: string, value: Value, allowed: readon
     'INVALID_INPUT',
     `${name} must be one of ${allowed.map((each) => `'${each}'`).join(', ')}, got '${value}'.`,
     { details: { option: name, value } },
+  )
+}
+
+const longestLeaseMs = 3_600_000
+
+/** A lease is renewed by a timer, and a longer one would keep the calls of a dead worker from being taken over. */
+function lease(value: number | undefined): number | undefined {
+  const leaseMs = positive('leaseMs', value)
+  if (leaseMs === undefined || leaseMs <= longestLeaseMs) return leaseMs
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `leaseMs must be at most ${longestLeaseMs} (one hour), got ${leaseMs}.`,
+    { details: { option: 'leaseMs', value: String(leaseMs) } },
   )
 }
 

@@ -1,5 +1,3 @@
-import { inspect } from 'node:util'
-
 /**
  * A copy of what a repeated call threw, whose message begins with what the agent must know of the repetition: of an
  * error, the message is all that it reads. The copy is of the same class and has the same fields; its cause is the
@@ -30,7 +28,7 @@ function ownFieldsOf(error: Error): PropertyDescriptorMap {
 function textOf(thrown: unknown): string {
   if (thrown === null || thrown === undefined) return 'unknown error'
   if (typeof thrown === 'string') return thrown
-  if (typeof thrown !== 'object') return inspect(thrown)
+  if (typeof thrown !== 'object') return process.getBuiltinModule('node:util').inspect(thrown)
   try {
     return JSON.stringify(thrown)
   } catch {

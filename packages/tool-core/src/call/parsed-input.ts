@@ -64,7 +64,18 @@ const stable = new Set([
 
 interface Definition {
   readonly type: string
+  readonly checks?: readonly Check[]
   readonly [field: string]: unknown
+}
+
+interface Check {
+  readonly _zod: { readonly def: { readonly check: string; readonly fn?: unknown } }
+}
+
+/** A check such as `trim` changes what it checks, and one made with `check` or `superRefine` may; `refine` does not. */
+function leavesValue({ _zod: { def } }: Check): boolean {
+  if (def.check === 'overwrite') return false
+  return def.check !== 'custom' || typeof def.fn === 'function'
 }
 
 /** Walks a schema for parts whose output is of another kind than their input. */
@@ -73,6 +84,7 @@ function fitsItsOutput(schema: ZodType, seen: Set<ZodType>): boolean {
   seen.add(schema)
   const { _zod: internals } = schema
   const definition = internals.def as unknown as Definition
+  if (!(definition.checks ?? []).every(leavesValue)) return false
   if (stable.has(definition.type)) return true
   const parts = partsOf(definition)
   return parts !== undefined && parts.every((part) => fitsItsOutput(part, seen))
@@ -93,10 +105,9 @@ function partsOf(definition: Definition): readonly ZodType[] | undefined {
     case 'nullable':
     case 'nonoptional':
     case 'readonly':
-    case 'default':
     case 'prefault':
-    case 'catch':
       return part('innerType')
+    // `default` and `catch` put in values that nobody has checked, which need not fit.
     case 'union':
       return definition['options'] as readonly ZodType[]
     case 'intersection':

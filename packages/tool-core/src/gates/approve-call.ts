@@ -53,16 +53,15 @@ export function approveCall(
   call: ApprovableCall,
   settings: ApprovalSettings,
 ): MaybePromise<ApprovedCall | undefined> {
-  const { needed } = settings
-  const answer = needed === true ? true : isNeeded(needed, settings.readsContext, call)
-  return chain(answer, (yes) => (yes ? approve(call, settings) : undefined))
+  return chain(isNeeded(settings, call), (yes) => (yes ? approve(call, settings) : undefined))
 }
 
-function isNeeded(
-  needed: Exclude<ApprovalSettings['needed'], true>,
-  readsContext: boolean,
+/** Whether a call needs approval at all. */
+export function isNeeded(
+  { needed, readsContext }: ApprovalSettings,
   { args, context }: ApprovableCall,
 ): MaybePromise<boolean> {
+  if (needed === true) return true
   // A rule that cannot decide has allowed nothing.
   return rescue(
     () => needed(args, readsContext ? context() : noContext),

@@ -1,7 +1,8 @@
-import type { ToolCallLog, ToolCallQuery } from '../log/tool-call-log.ts'
-import type { ToolCallRow } from '../log/tool-call-row.ts'
+import { brief } from '../call/call-errors.ts'
 import { chain } from '../call/maybe-promise.ts'
-import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { ApprovalRow } from '../log/approval-store.ts'
+import type { MaybePromise, ToolCallLog, ToolCallQuery } from '../log/tool-call-log.ts'
+import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { SmithersError } from '../smithers-error.ts'
 import type { LimitSettings } from './gate-options.ts'
 
@@ -17,6 +18,8 @@ export type ReleaseSlot = () => void
 export class ExecutionLimit {
   #used: number | undefined
   #counting: PromiseLike<void> | undefined
+  /** Calls that hold a slot while somebody is asked about them. */
+  readonly #asking = new Set<string>()
 
   /** Takes a slot; undefined when there is none left. */
   reserve(
@@ -34,6 +37,26 @@ export class ExecutionLimit {
         this.#used = (this.#used ?? 1) - 1
       }
     })
+  }
+
+  /** A call that holds a slot is asked about from now on, until the function is called that this returns. */
+  ask(callKey: string): () => void {
+    this.#asking.add(callKey)
+    return () => {
+      this.#asking.delete(callKey)
+    }
+  }
+
+  /** The approval that has the slot of a call already, which is undefined when there are enough for both. */
+  keptFor(
+    most: number,
+    callKey: string,
+    standing: readonly ApprovalRow[],
+  ): ApprovalRow | undefined {
+    const others = standing.filter(
+      ({ callKey: other }) => other !== callKey && !this.#asking.has(other),
+    )
+    return (this.#used ?? 0) + others.length > most ? others[0] : undefined
   }
 
   #count(
@@ -71,14 +94,30 @@ export function executionsOf(
 
 const pageSize = 1000
 
-export function limitError(toolName: string, most: number): SmithersError {
+export function limitError(toolName: string, most: number, keptFor?: ApprovalRow): SmithersError {
   const times = most === 1 ? 'once' : `${most} times`
+  const refused = `Tool "${toolName}" was not run: `
+  const details = { toolName, maxExecutionsPerRun: most }
+  if (most === 0) {
+    return new SmithersError(
+      'TOOL_LIMIT_REACHED',
+      `${refused}it is switched off in this run (maxExecutionsPerRun is 0). Go on without it.`,
+      { details, effect: 'none' },
+    )
+  }
+  if (keptFor === undefined) {
+    return new SmithersError(
+      'TOOL_LIMIT_REACHED',
+      `${refused}it may run ${times} in a run (maxExecutionsPerRun), and has. Go on with what you have.`,
+      { details, effect: 'none' },
+    )
+  }
+  const { id, status, inputJson } = keptFor
+  const state = status === 'approved' ? 'has been approved' : 'waits for approval'
   return new SmithersError(
     'TOOL_LIMIT_REACHED',
-    most === 0
-      ? `Tool "${toolName}" was not run: it is switched off in this run (maxExecutionsPerRun is 0). Go on without it.`
-      : `Tool "${toolName}" was not run: it may run ${times} in a run (maxExecutionsPerRun), and has. Go on with what you have.`,
-    { details: { toolName, maxExecutionsPerRun: most }, effect: 'none' },
+    `${refused}it may run ${times} in a run (maxExecutionsPerRun), and that is kept for another call, which ${state}. Its arguments: ${brief(inputJson)}. Make that call, or go on with what you have.`,
+    { details: { ...details, approvalId: id }, effect: 'none' },
   )
 }
 
@@ -93,7 +132,12 @@ function counts(row: ToolCallRow, counted: LimitSettings['counted']): boolean {
 function wasRefused({ effect, errorJson }: ToolCallRow): boolean {
   if (effect !== 'none' || errorJson === null) return false
   try {
-    const { code } = JSON.parse(errorJson) as { readonly code?: unknown }
+    const { code, details } = JSON.parse(errorJson) as {
+      readonly code?: unknown
+      readonly details?: { readonly waited?: unknown }
+    }
+    // A call whose time was over while it waited for an equal one.
+    if (details?.waited === true) return true
     return typeof code === 'string' && refusalCodes.has(code)
   } catch {
     return false
@@ -109,5 +153,6 @@ const refusalCodes: ReadonlySet<string> = new Set([
   'TOOL_CIRCUIT_OPEN',
   'TOOL_CALL_IN_PROGRESS',
   'TOOL_CALL_BLOCKED',
+  'TOOL_OUTCOME_UNKNOWN',
   'TOOL_ABORTED',
 ])

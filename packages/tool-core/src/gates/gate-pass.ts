@@ -53,7 +53,9 @@ export class GatePass {
     error: unknown,
     { effect, aborted }: { readonly effect: CallEffect; readonly aborted: boolean },
   ): MaybePromise<void> {
-    this.#flight?.fail(error)
+    // Whoever stopped this call has not stopped those that wait for it: one of them runs in its place.
+    if (aborted) this.#flight?.abandon()
+    else this.#flight?.fail(error)
     this.#flight = undefined
     if (this.#counted === 'successes') this.#slot?.()
     const forgotten = effect === 'none' ? undefined : this.#approval?.forget?.()

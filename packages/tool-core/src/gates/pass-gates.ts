@@ -1,5 +1,8 @@
+import { abortedError, waitTimeoutError } from '../call/call-errors.ts'
 import type { JournalPolicy } from '../call/journal-policy.ts'
 import { chain, isThenable, rescue } from '../call/maybe-promise.ts'
+import { notPromised } from '../call/not-promised.ts'
+import { settleWithin } from '../call/settle-within.ts'
 import type { ToolDefinition } from '../call/tool-definition.ts'
 import { hashInput } from '../idempotency-key.ts'
 import { canonicalJson } from '../canonical-json.ts'
@@ -8,11 +11,19 @@ import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { SmithersError } from '../smithers-error.ts'
 import type { ConversationMessage, TaskContext, ToolContext } from '../tool-context.ts'
 import { type ApprovedCall, approveCall } from './approve-call.ts'
+import { approveOutsideRun } from './approve-outside-run.ts'
 import { executionsOf, limitError } from './execution-limit.ts'
 import { GatePass } from './gate-pass.ts'
-import type { CacheSettings, GateSettings } from './gate-options.ts'
+import type {
+  ApprovalSettings,
+  CacheSettings,
+  GateSettings,
+  LimitSettings,
+} from './gate-options.ts'
 import type { CachedResult, ResultCache } from './result-cache.ts'
-import { attemptGatesOf, runGatesOf } from './run-gates.ts'
+import { gatesOfConversation, gatesOutsideRun, warnOfGatesOutsideRun } from './gates-outside-run.ts'
+import { approveWithinLimit } from './approve-within-limit.ts'
+import { attemptGatesOf, RunGates, runGatesOf } from './run-gates.ts'
 
 /** A call before the gates of its tool. */
 export interface CallAtGates {
@@ -63,13 +74,20 @@ export function passGates(call: CallAtGates): MaybePromise<Admission> {
   )
 }
 
+/** What the calls of the run share; outside a run, those of the conversation. */
+function sharedGates({ task, definition, messages }: CallAtGates): RunGates {
+  if (!task.ephemeral) return runGatesOf(task)
+  warnOfGatesOutsideRun(definition)
+  return gatesOutsideRun(definition, messages)
+}
+
 function reserve(call: CallAtGates, pass: GatePass): MaybePromise<void> {
   const { limit } = call.gates
   if (limit === undefined) return undefined
   const { task, policy, definition } = call
   const { name } = definition.metadata
   const fresh = task.ephemeral || policy.startsEmpty
-  const slot = runGatesOf(task)
+  const slot = sharedGates(call)
     .limitOf(name)
     .reserve(limit, () => (fresh ? [] : executionsOf(task.log, task.runId, name)))
   return chain(slot, (release) => {
@@ -85,13 +103,24 @@ function approve(
   call: CallAtGates,
   pass: GatePass,
 ): MaybePromise<Pick<ApprovedCall, 'args' | 'winner'>> {
-  const { approval } = call.gates
+  const { approval, limit } = call.gates
   if (approval === undefined) return call
-  return chain(approveCall(call, approval), (approved) => {
+  return chain(ask(call, approval, pass.mayRun ? limit : undefined), (approved) => {
     if (approved === undefined) return call
     pass.holdApproval(approved)
     return approved
   })
+}
+
+function ask(
+  call: CallAtGates,
+  approval: ApprovalSettings,
+  limit: LimitSettings | undefined,
+): MaybePromise<ApprovedCall | undefined> {
+  if (call.task.ephemeral) return approveOutsideRun(call, approval)
+  if (limit === undefined) return approveCall(call, approval)
+  const executions = sharedGates(call).limitOf(call.definition.metadata.name)
+  return approveWithinLimit(call, approval, limit, executions)
 }
 
 function enterBreaker(call: CallAtGates, pass: GatePass): MaybePromise<void> {
@@ -99,7 +128,7 @@ function enterBreaker(call: CallAtGates, pass: GatePass): MaybePromise<void> {
   if (breaker === undefined) return undefined
   const { definition } = call
   const { name } = definition.metadata
-  return chain(runGatesOf(call.task).breakerOf(definition, name, breaker).enter(), (settle) =>
+  return chain(sharedGates(call).breakerOf(definition, name, breaker).enter(), (settle) =>
     pass.holdBreaker(settle),
   )
 }
@@ -116,10 +145,22 @@ function visitCache(call: CallAtGates, pass: GatePass, args: unknown): MaybeProm
     if (!pass.mayRun && limit !== undefined) throw limitError(name, limit.most)
     return { kind: 'run', args, pass }
   }
-  return visit.result.then((result) =>
+  return resultOf(call, visit.result).then((result) =>
     // What cannot be shared is made anew by everyone who asked.
     result === undefined ? visitCache(call, pass, args) : answer(pass, args, result),
   )
+}
+
+/** Waits for an equal call, but no longer than this one may take. */
+function resultOf<Result>(call: CallAtGates, running: Promise<Result>): Promise<Result> {
+  const { definition, context } = call
+  const { name } = definition.metadata
+  return settleWithin(running, {
+    timeoutMs: definition.timeoutMs,
+    timedOut: (timeoutMs) => waitTimeoutError(name, timeoutMs),
+    signal: context().abortSignal,
+    aborted: (reason) => abortedError(name, reason),
+  })
 }
 
 function answer(pass: GatePass, args: unknown, result: CachedResult): MaybePromise<Admission> {
@@ -128,8 +169,14 @@ function answer(pass: GatePass, args: unknown, result: CachedResult): MaybePromi
   return isThenable(given) ? given.then(() => admission) : admission
 }
 
-function cacheOf({ task, definition }: CallAtGates, { scope }: CacheSettings): ResultCache {
-  return (scope === 'run' ? runGatesOf(task) : attemptGatesOf(task)).cacheOf(definition)
+function cacheOf(call: CallAtGates, { scope }: CacheSettings): ResultCache {
+  const { task, definition, messages } = call
+  if (!task.ephemeral) {
+    return (scope === 'run' ? runGatesOf(task) : attemptGatesOf(task)).cacheOf(definition)
+  }
+  warnOfGatesOutsideRun(definition)
+  // Calls that nothing connects may be those of different users, who must not see each other's results.
+  return (gatesOfConversation(messages) ?? new RunGates()).cacheOf(definition)
 }
 
 function mayBeCached(call: CallAtGates): boolean {
@@ -144,7 +191,7 @@ function cacheKey(call: CallAtGates, { keyFn }: CacheSettings, args: unknown): s
   }
   const { name } = call.definition.metadata
   try {
-    return canonicalJson(keyFn(args))
+    return canonicalJson(notPromised(keyFn(args)))
   } catch (cause) {
     throw new SmithersError(
       'INVALID_TOOL',

@@ -1,12 +1,15 @@
 import { takesContext } from '../call/definition-warning.ts'
-import { SmithersError } from '../smithers-error.ts'
+import { DefinitionChecks, type Given, type Invalid } from '../definition-checks.ts'
+import { complaintOfUnknown, type OptionNames } from '../known-options.ts'
 import type {
   ApprovalSettings,
   BreakerSettings,
+  CacheOptions,
   CacheSettings,
   GateOptions,
   GateSettings,
   LimitSettings,
+  RetryOptions,
   RetrySettings,
 } from './gate-options.ts'
 
@@ -29,21 +32,20 @@ export interface ResolvedGates {
 /**
  * Completes the options of a tool's gates.
  *
- * @throws SmithersError `INVALID_TOOL` for values out of range, and for reuse or retries of a tool that must not run twice.
+ * @throws SmithersError `INVALID_TOOL` for values that are not allowed or do nothing, and for reuse or retries of a tool
+ *   that must not run twice.
  */
 export function resolveGates(
   tool: GatedTool,
   options: GateOptions<never> | GateOptions<unknown>,
+  invalid: Invalid,
 ): ResolvedGates {
   const given = options as GateOptions<unknown>
-  const invalid = (message: string): SmithersError =>
-    new SmithersError('INVALID_TOOL', `Tool "${tool.name}": ${message}`, {
-      details: { toolName: tool.name },
-    })
-  const approval = approvalOf(given, invalid)
-  const limit = limitOf(given, invalid)
-  const cache = cacheOf(tool, given, invalid)
-  const { retry, breaker } = retryOf(tool, given, invalid)
+  const checks = new DefinitionChecks(given as Given, invalid)
+  const approval = approvalOf(given, checks)
+  const limit = limitOf(given, checks)
+  const cache = cacheOf(tool, given, checks, invalid)
+  const { retry, breaker } = retryOf(tool, given, checks, invalid)
   const some = approval ?? limit ?? cache ?? breaker
   return {
     gates: some === undefined ? undefined : Object.freeze({ approval, limit, cache, breaker }),
@@ -51,15 +53,22 @@ export function resolveGates(
   }
 }
 
-type Invalid = (message: string) => SmithersError
-
-function approvalOf(options: GateOptions<unknown>, invalid: Invalid): ApprovalSettings | undefined {
+function approvalOf(
+  options: GateOptions<unknown>,
+  checks: DefinitionChecks,
+): ApprovalSettings | undefined {
   const { needsApproval = false, approvalPrompt, approvalDefaults, approvalTtlMs } = options
   if (typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
-    throw invalid('needsApproval must be a boolean or a function of the arguments.')
+    throw checks.wrong('needsApproval', 'true, false or a function of the arguments')
   }
+  for (const name of ['approvalPrompt', 'approvalDefaults', 'approvalTtlMs']) {
+    checks.needs(name, 'needsApproval')
+  }
+  checks.textOrFunction('approvalPrompt')
+  checks.synchronous('approvalPrompt', 'approvalDefaults')
+  // Compared with the clock, so that no timer limits it.
   if (approvalTtlMs !== undefined && !(approvalTtlMs > 0)) {
-    throw invalid(`approvalTtlMs must be a positive number of milliseconds, got ${approvalTtlMs}.`)
+    throw checks.wrong('approvalTtlMs', 'a positive number of milliseconds')
   }
   if (needsApproval === false) return undefined
   return Object.freeze({
@@ -76,46 +85,79 @@ function defaultsOf(given: GateOptions<unknown>['approvalDefaults']): ApprovalSe
   return typeof given === 'function' ? (given as (args: unknown) => unknown) : () => given
 }
 
-function limitOf(options: GateOptions<unknown>, invalid: Invalid): LimitSettings | undefined {
+function limitOf(
+  options: GateOptions<unknown>,
+  checks: DefinitionChecks,
+): LimitSettings | undefined {
   const { maxExecutionsPerRun: most, executionsCounted: counted = 'executions' } = options
+  checks.needs('executionsCounted', 'maxExecutionsPerRun')
+  checks.oneOf('executionsCounted', ['executions', 'successes'])
   if (most === undefined || most === null) return undefined
-  if (!Number.isSafeInteger(most) || most < 0) {
-    throw invalid(`maxExecutionsPerRun must be a whole number from 0, got ${most}.`)
-  }
-  if (!['executions', 'successes'].includes(counted)) {
-    throw invalid(`executionsCounted must be 'executions' or 'successes', got '${counted}'.`)
-  }
+  checks.wholeNumber('maxExecutionsPerRun', 0)
   return Object.freeze({ most, counted })
 }
+
+const cacheOptions = {
+  keyFn: true,
+  ttlMs: true,
+  scope: true,
+} as const satisfies OptionNames<CacheOptions<unknown>>
 
 function cacheOf(
   tool: GatedTool,
   { cache }: GateOptions<unknown>,
+  checks: DefinitionChecks,
   invalid: Invalid,
 ): CacheSettings | undefined {
   if (cache === undefined || cache === false) return undefined
-  const { keyFn, ttlMs = Infinity, scope = 'invoke' } = cache === true ? {} : cache
+  if (cache !== true && !isOptions(cache)) {
+    throw checks.wrong('cache', 'true, false or { keyFn, ttlMs, scope }')
+  }
+  const options = cache === true ? {} : cache
+  const within = checksWithin('cache', options, cacheOptions, invalid)
+  within.functions('keyFn')
+  within.synchronous('keyFn')
+  within.oneOf('scope', ['run', 'invoke'])
+  const { keyFn, ttlMs = Infinity, scope = 'invoke' } = options
+  // Compared with the clock, so that no timer limits it.
+  if (!(ttlMs >= 0)) throw within.wrong('ttlMs', 'a number of milliseconds from 0')
   if (tool.sideEffect && !tool.idempotent) {
     throw invalid(
       'cache is for tools whose call may be skipped. This one has a side effect and is not idempotent, so a reused result would stand for an effect that did not happen. Remove cache.',
     )
   }
-  if (tool.streams)
+  if (tool.streams) {
     throw invalid('cache is for tools that answer once. Remove cache, or stop streaming.')
-  if (!(ttlMs >= 0))
-    throw invalid(`cache.ttlMs must be a number of milliseconds from 0, got ${ttlMs}.`)
-  if (scope !== 'run' && scope !== 'invoke') {
-    throw invalid(`cache.scope must be 'run' or 'invoke', got '${String(scope)}'.`)
   }
   return ttlMs === 0 ? undefined : Object.freeze({ keyFn, ttlMs, scope })
 }
 
+const retryOptions = {
+  maxRetries: true,
+  backoffMs: true,
+  maxBackoffMs: true,
+  shouldRetry: true,
+  circuitBreakerThreshold: true,
+  circuitBreakerCooldownMs: true,
+} as const satisfies OptionNames<RetryOptions>
+
 function retryOf(
   tool: GatedTool,
   { retry }: GateOptions<unknown>,
+  checks: DefinitionChecks,
   invalid: Invalid,
 ): { retry: RetrySettings | undefined; breaker: BreakerSettings | undefined } {
   if (retry === undefined) return { retry: undefined, breaker: undefined }
+  if (!isOptions(retry)) throw checks.wrong('retry', '{ maxRetries, backoffMs, … }')
+  const within = checksWithin('retry', retry, retryOptions, invalid)
+  within.wholeNumber('maxRetries', 0)
+  within.wholeNumber('circuitBreakerThreshold', 1)
+  within.functions('shouldRetry')
+  within.synchronous('shouldRetry')
+  for (const name of ['backoffMs', 'maxBackoffMs']) within.duration(name, 0)
+  within.duration('circuitBreakerCooldownMs', 0)
+  for (const name of ['backoffMs', 'maxBackoffMs', 'shouldRetry']) within.needs(name, 'maxRetries')
+  within.needs('circuitBreakerCooldownMs', 'circuitBreakerThreshold')
   const {
     maxRetries = 0,
     backoffMs = 250,
@@ -124,23 +166,6 @@ function retryOf(
     circuitBreakerThreshold: threshold,
     circuitBreakerCooldownMs: cooldownMs = 30_000,
   } = retry
-  if (!Number.isSafeInteger(maxRetries) || maxRetries < 0) {
-    throw invalid(`retry.maxRetries must be a whole number from 0, got ${maxRetries}.`)
-  }
-  for (const [name, value] of Object.entries({
-    backoffMs,
-    maxBackoffMs,
-    circuitBreakerCooldownMs: cooldownMs,
-  })) {
-    if (!(value >= 0 && value <= longestTimerMs)) {
-      throw invalid(
-        `retry.${name} must be a number of milliseconds from 0 to ${longestTimerMs}, got ${value}.`,
-      )
-    }
-  }
-  if (threshold !== undefined && (!Number.isSafeInteger(threshold) || threshold < 1)) {
-    throw invalid(`retry.circuitBreakerThreshold must be a whole number from 1, got ${threshold}.`)
-  }
   if (maxRetries > 0) {
     if (tool.sideEffect && !tool.idempotent && !tool.takesKey) {
       throw invalid(
@@ -162,5 +187,17 @@ function retryOf(
   }
 }
 
-/** What `setTimeout` can wait for; it takes anything longer for 1 ms. */
-const longestTimerMs = 2_147_483_647
+function isOptions(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function checksWithin(
+  name: string,
+  options: object,
+  known: Readonly<Record<string, true>>,
+  invalid: Invalid,
+): DefinitionChecks {
+  const complaint = complaintOfUnknown(options, known)
+  if (complaint !== null) throw invalid(`${name}: ${complaint}`)
+  return new DefinitionChecks(options as Given, invalid, `${name}.`)
+}

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { notPromised } from '../call/not-promised.ts'
 import { isSmithersError, SmithersError } from '../smithers-error.ts'
 import type { ToolContext } from '../tool-context.ts'
 import type { RetrySettings, ThrownValue } from './gate-options.ts'
@@ -56,7 +57,11 @@ async function retryAfter(
   let pause: { readonly duration: number; next(context: unknown): typeof pause } | undefined
   let tries = 0
   const policy = retry(
-    handleWhen((error) => tries === 1 || mayRetry(toolName, settings, error, tries, signal)),
+    // The first failure is known; after the last try there is nothing left to decide.
+    handleWhen(
+      (error) =>
+        tries === 1 || (tries <= maxRetries && mayRetry(toolName, settings, error, tries, signal)),
+    ),
     { maxAttempts: maxRetries },
   )
   return policy.execute(async () => {
@@ -80,7 +85,10 @@ function mayRetry(
   if (signal.aborted || (isSmithersError(error) && finalCodes.has(error.code))) return false
   if (shouldRetry === undefined) return true
   try {
-    return shouldRetry(error as ThrownValue, tries)
+    const answer: unknown = notPromised(shouldRetry(error as ThrownValue, tries))
+    if (typeof answer === 'boolean') return answer
+    const { inspect } = process.getBuiltinModule('node:util')
+    throw new TypeError(`it returned ${inspect(answer, { depth: 0 })}, which is not true or false`)
   } catch (thrown) {
     const said = thrown instanceof Error ? thrown.message : String(thrown)
     const effect = isSmithersError(error) ? error.effect : undefined

@@ -12,6 +12,8 @@ export class RunGates {
   // By definition: two tools of one name need not give the same results or fail together.
   readonly #caches = new WeakMap<object, ResultCache>()
   readonly #breakers = new WeakMap<object, CircuitBreaker>()
+  /** Answers of users of the AI SDK that calls outside a run have used. */
+  readonly usedApprovals: Set<string> = new Set()
   /** This process has looked for what earlier ones of the run left in its approvals. */
   sweptApprovals = false
 
@@ -56,8 +58,7 @@ export function runGatesOf(task: TaskContext): RunGates {
   return gates
 }
 
-function findOrCreate({ log, runId, ephemeral }: TaskContext): RunGates {
-  if (ephemeral) return new RunGates()
+function findOrCreate({ log, runId }: TaskContext): RunGates {
   let runs = ofRun.get(log)
   if (runs === undefined) ofRun.set(log, (runs = new Map()))
   const existing = runs.get(runId)?.deref()

@@ -1,5 +1,10 @@
-import { createMemoryLog } from '@smithers/tool-core/memory-log'
-import { createToolRun, defineTool } from '@smithers/tool-core'
+import { createMemoryLog, type MemoryLog } from '@smithers/tool-core/memory-log'
+import {
+  createToolRun,
+  defineTool,
+  pendingApprovals,
+  resolveToolApproval,
+} from '@smithers/tool-core'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { call, outcomes } from './call.ts'
@@ -127,6 +132,84 @@ describe('maxExecutionsPerRun', () => {
     const next = createToolRun({ runId: 'r', attempt: 2, log: run.context.log })
     await call(next, tool, { n: 2 })
     expect(executions).toBe(1)
+  })
+
+  function asked(limit: number) {
+    const ran: number[] = []
+    const tool = defineTool({
+      name: 'asked',
+      schema,
+      sideEffect: true,
+      maxExecutionsPerRun: limit,
+      needsApproval: true,
+      execute: async ({ n }, _ctx) => {
+        ran.push(n)
+      },
+    })
+    return { tool, ran }
+  }
+  const reached = { code: 'TOOL_LIMIT_REACHED' }
+  const required = { code: 'TOOL_APPROVAL_REQUIRED' }
+
+  it.each([
+    ['the same process', (log: MemoryLog) => log],
+    // Another object: nothing of the first run's memory is left.
+    ['another one', (log: MemoryLog) => ({ ...log })],
+  ])(
+    'asks about no more calls than may run, and runs those it asked about, in %s',
+    async (_where, reopened) => {
+      const log = createMemoryLog()
+      const { tool, ran } = asked(2)
+      const first = createToolRun({ runId: 'r', log })
+      await expect(call(first, tool, { n: 1 })).rejects.toMatchObject(required)
+      await expect(call(first, tool, { n: 2 })).rejects.toMatchObject(required)
+      await expect(call(first, tool, { n: 3 })).rejects.toMatchObject({
+        ...reached,
+        message: expect.stringContaining('waits for approval. Its arguments: {"n":2}') as string,
+      })
+      const waiting = await pendingApprovals({ log })
+      expect(waiting.map(({ inputJson }) => inputJson)).toEqual(['{"n":1}', '{"n":2}'])
+      for (const { id } of waiting) await resolveToolApproval({ log, id, approved: true })
+
+      const second = createToolRun({ runId: 'r', attempt: 2, log: reopened(log) })
+      // The order is another one, and a call that was never approved comes first.
+      await expect(call(second, tool, { n: 3 })).rejects.toMatchObject({
+        ...reached,
+        message: expect.stringContaining('has been approved') as string,
+      })
+      await call(second, tool, { n: 2 })
+      await call(second, tool, { n: 1 })
+      expect(ran).toEqual([2, 1])
+      await expect(call(second, tool, { n: 3 })).rejects.toThrow(
+        /may run 2 times in a run .* and has/,
+      )
+    },
+  )
+
+  it('asks about another call once nobody waits for the first any more', async () => {
+    const log = createMemoryLog()
+    const { tool, ran } = asked(1)
+    const first = createToolRun({ runId: 'r', log })
+    await expect(call(first, tool, { n: 1 })).rejects.toMatchObject(required)
+    const [waiting] = await pendingApprovals({ log })
+    await resolveToolApproval({ log, id: waiting?.id ?? '', approved: false })
+    await expect(call(first, tool, { n: 2 })).rejects.toMatchObject(required)
+    expect(ran).toEqual([])
+  })
+
+  it('lets all calls run that somebody approves while they wait', async () => {
+    const { tool, ran } = asked(2)
+    const run = createToolRun({
+      runId: 'r',
+      log: createMemoryLog(),
+      onApproval: async () => {
+        await new Promise((resolve) => setImmediate(resolve))
+        return { approved: true }
+      },
+    })
+    const ended = await outcomes([1, 2, 3].map((n) => call(run, tool, { n })))
+    expect(ended).toEqual(['TOOL_LIMIT_REACHED', 'ok', 'ok'])
+    expect(new Set(ran)).toEqual(new Set([1, 2]))
   })
 
   it('answers from the cache what it would refuse to run', async () => {

@@ -151,3 +151,101 @@ describe('cache', () => {
     expect(define(true)).toHaveProperty('execute')
   })
 })
+
+describe('equal calls that wait for one', () => {
+  /** A tool whose calls end when told to, and the signals of those that run. */
+  function slow(timeoutMs?: number) {
+    const running: { end: (value: string) => void; signal: AbortSignal }[] = []
+    const tool = defineTool({
+      name: 'slow',
+      schema,
+      cache: true,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      execute: (_args, { abortSignal: signal }) =>
+        new Promise<string>((resolve, reject) => {
+          running.push({ end: resolve, signal })
+          signal.addEventListener('abort', () => reject(signal.reason as Error))
+        }),
+    })
+    return { tool, running }
+  }
+  const reason = new Error('the user has left')
+
+  it('run one of them in its place when the call that they wait for is stopped', async () => {
+    const log = createMemoryLog()
+    const run = createToolRun({ runId: 'r', log })
+    const { tool, running } = slow()
+    const leaving = new AbortController()
+    const first = call(run, tool, { url: 'a' }, { abortSignal: leaving.signal })
+    const others = [1, 2].map(() => call(run, tool, { url: 'a' }))
+    await vi.waitFor(() => expect(running).toHaveLength(1))
+    leaving.abort(reason)
+    await expect(first).rejects.toBe(reason)
+    await vi.waitFor(() => expect(running).toHaveLength(2))
+    running[1]?.end('page')
+    expect(await Promise.all(others)).toEqual(['page', 'page'])
+    expect(running).toHaveLength(2)
+    expect(log.snapshot().filter(({ fromCache }) => fromCache === true)).toHaveLength(1)
+  })
+
+  it('share the failure of the tool itself', async () => {
+    const run = createToolRun({ runId: 'r', log: createMemoryLog() })
+    const { tool, running } = slow(20)
+    const calls = [1, 2].map(() => call(run, tool, { url: 'a' }))
+    for (const each of calls) await expect(each).rejects.toMatchObject({ code: 'TOOL_TIMEOUT' })
+    expect(running).toHaveLength(1)
+  })
+
+  it('stop waiting when they are stopped, and leave the others alone', async () => {
+    const log = createMemoryLog()
+    const run = createToolRun({ runId: 'r', log })
+    const { tool, running } = slow()
+    const first = call(run, tool, { url: 'a' })
+    const leaving = new AbortController()
+    const second = call(run, tool, { url: 'a' }, { abortSignal: leaving.signal })
+    const third = call(run, tool, { url: 'a' })
+    await vi.waitFor(() => expect(running).toHaveLength(1))
+    leaving.abort(reason)
+    await expect(second).rejects.toMatchObject({ code: 'TOOL_ABORTED', cause: reason })
+    expect(running[0]?.signal.aborted).toBe(false)
+    running[0]?.end('page')
+    expect(await Promise.all([first, third])).toEqual(['page', 'page'])
+    const stopped = log.snapshot().find(({ status }) => status === 'error')
+    expect(stopped).toMatchObject({ effect: 'none' })
+  })
+
+  it('wait no longer than their own time limit, which counts as no execution', async () => {
+    const log = createMemoryLog()
+    let executions = 0
+    // The limit of the tool's own time begins when it runs, that of a waiting call when it waits.
+    const tool = defineTool({
+      name: 'slow',
+      schema,
+      cache: true,
+      timeoutMs: 30,
+      maxExecutionsPerRun: 2,
+      execute: () => {
+        executions += 1
+        return 'page'
+      },
+    })
+    const never = new Promise<never>(() => {})
+    const stuck = createToolRun({
+      runId: 'r',
+      log: {
+        ...log,
+        start: (...given) => (given[0].toolCallId === 'stuck' ? never : log.start(...given)),
+      },
+    })
+    void call(stuck, tool, { url: 'a' }, { toolCallId: 'stuck' })
+    await expect(call(stuck, tool, { url: 'a' })).rejects.toMatchObject({
+      code: 'TOOL_TIMEOUT',
+      effect: 'none',
+      message: expect.stringContaining('was not run') as string,
+    })
+    const resumed = createToolRun({ runId: 'r', attempt: 2, log })
+    await call(resumed, tool, { url: 'a' })
+    await call(resumed, tool, { url: 'b' })
+    expect(executions).toBe(2)
+  })
+})

@@ -146,4 +146,31 @@ describe('retry', () => {
     )
     expect(defineTool({ ...options, idempotent: true, execute: () => 1 })).toHaveProperty('execute')
   })
+
+  it('does not ask shouldRetry after the last try', async () => {
+    const run = createToolRun({ runId: 'r', log: createMemoryLog() })
+    const asked: number[] = []
+    const shouldRetry = (_error: unknown, attempt: number): boolean => asked.push(attempt) > 0
+    const { tool, at } = flaky({ maxRetries: 2, backoffMs: 0, shouldRetry }, 9)
+    await expect(call(run, tool, { q: 'x' })).rejects.toThrow('down')
+    expect(at).toHaveLength(3)
+    expect(asked).toEqual([1, 2])
+  })
+
+  it.each([
+    ['a promise', () => Promise.reject(new Error('later')), 'it returned a promise'],
+    ['nothing', () => undefined, 'not true or false'],
+  ])('does not try again when shouldRetry answers with %s', async (_what, answer, said) => {
+    const run = createToolRun({ runId: 'r', log: createMemoryLog() })
+    const { tool, at } = flaky(
+      { maxRetries: 2, backoffMs: 0, shouldRetry: answer as unknown as () => boolean },
+      9,
+    )
+    await expect(call(run, tool, { q: 'x' })).rejects.toMatchObject({
+      code: 'INVALID_TOOL',
+      message: expect.stringContaining(said) as string,
+      cause: { message: 'down' },
+    })
+    expect(at).toHaveLength(1)
+  })
 })

@@ -1,0 +1,39 @@
+import { chain } from '../call/maybe-promise.ts'
+import type { MaybePromise } from '../log/tool-call-log.ts'
+import { SmithersError } from '../smithers-error.ts'
+import { type ApprovableCall, type ApprovedCall, isNeeded } from './approve-call.ts'
+import type { ApprovalSettings } from './gate-options.ts'
+import { gatesOutsideRun } from './gates-outside-run.ts'
+import { sdkApprovalOf } from './sdk-approval.ts'
+
+/**
+ * Lets a call outside any run go on when it needs no approval, or when a user of the AI SDK has approved it. A question
+ * would be kept in a log that ends with the call, where nobody could ever answer it, so none is asked.
+ *
+ * @throws SmithersError `TOOL_APPROVAL_REQUIRED`
+ */
+export function approveOutsideRun(
+  call: ApprovableCall,
+  settings: ApprovalSettings,
+): MaybePromise<ApprovedCall | undefined> {
+  return chain(isNeeded(settings, call), (needed) => {
+    if (!needed) return undefined
+    const { definition, messages, row, args } = call
+    const approvalId = sdkApprovalOf(messages, row.toolCallId ?? '')
+    const { usedApprovals } = gatesOutsideRun(definition, messages)
+    // One answer of the user serves one execution.
+    if (approvalId === undefined || usedApprovals.has(approvalId)) throw needsRun(row.toolName)
+    usedApprovals.add(approvalId)
+    const giveBack = async (): Promise<void> => void usedApprovals.delete(approvalId)
+    return { args, giveBack, forget: undefined }
+  })
+}
+
+function needsRun(toolName: string): SmithersError {
+  return new SmithersError(
+    'TOOL_APPROVAL_REQUIRED',
+    `Tool "${toolName}" was not run: it needs approval, and was called outside a run, where nobody can be asked. Do not call it again. ` +
+      'For its program: call it in a run with a log, createToolRun({ runId, log }).tools(…), answer at once with the onApproval of such a run, or let the AI SDK ask with toolApproval: approvalFor(tools).',
+    { details: { toolName, approvalId: null }, effect: 'none' },
+  )
+}

@@ -1,0 +1,70 @@
+import { chain, rescue } from '../call/maybe-promise.ts'
+import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { TaskContext } from '../tool-context.ts'
+import { type ApprovableCall, approveCall, type ApprovedCall, isNeeded } from './approve-call.ts'
+import { type ExecutionLimit, limitError } from './execution-limit.ts'
+import type { ApprovalSettings, LimitSettings } from './gate-options.ts'
+
+/**
+ * Lets a call go on that holds a slot of its tool's limit, when it needs no approval or has one. Nobody is asked about
+ * more calls than may still run: a slot is kept for each that waits for its answer, or has it.
+ *
+ * @throws SmithersError as {@link approveCall}, and `TOOL_LIMIT_REACHED`
+ */
+export function approveWithinLimit(
+  call: ApprovableCall,
+  settings: ApprovalSettings,
+  { most }: LimitSettings,
+  executions: ExecutionLimit,
+): MaybePromise<ApprovedCall | undefined> {
+  return chain(isNeeded(settings, call), (needed) => {
+    if (!needed) return undefined
+    const { task, callKey, row } = call
+    const answered = executions.ask(callKey)
+    return rescue(
+      () =>
+        chain(standingApprovals(task, row.toolName), (standing) => {
+          const keptFor = executions.keptFor(most, callKey, standing)
+          if (keptFor !== undefined) throw limitError(row.toolName, most, keptFor)
+          return chain(approveCall(call, { ...settings, needed: true }), (approved) => {
+            answered()
+            return approved
+          })
+        }),
+      (error) => {
+        answered()
+        throw error
+      },
+    )
+  })
+}
+
+/**
+ * The approvals of a tool for which its execution limit keeps a slot: those that wait for a decision, and those that
+ * were given and not yet used.
+ */
+function standingApprovals(
+  { log, runId }: TaskContext,
+  toolName: string,
+): MaybePromise<readonly ApprovalRow[]> {
+  const { approvals, capabilities } = log
+  if (approvals === undefined || capabilities.approvals !== true) return []
+  return chain(withStatus(approvals, runId, 'pending'), (pending) =>
+    chain(withStatus(approvals, runId, 'approved'), (approved) => {
+      const nowMs = Date.now()
+      return [...pending, ...approved].filter(
+        ({ toolName: name, status, expiresAtMs }) =>
+          name === toolName && (status === 'approved' || (expiresAtMs ?? Infinity) > nowMs),
+      )
+    }),
+  )
+}
+
+function withStatus(
+  store: ApprovalStore,
+  runId: string,
+  status: 'pending' | 'approved',
+): MaybePromise<ApprovalRow[]> {
+  return store.list({ runId, status, limit: Infinity })
+}
