@@ -1,5 +1,7 @@
+import { release } from 'node:os'
 import { createSandbox } from '@smithers/sandbox'
 import { describe, expect, test } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
 import { runSmithers } from './fixtures/smithers-process.ts'
 import { temporaryFolder } from './fixtures/temporary-folder.ts'
 
@@ -13,6 +15,13 @@ describe('smithers doctor', () => {
     expect(lines[0]).toEqual([`isolation backend: ${report.backend}`])
     expect(lines[1]).toEqual(['property', 'state'])
     expect(lines.slice(2, 6)).toEqual(Object.entries(report.enforced))
+    const facts = new Map(lines.slice(6).map(([name = '', value]) => [name, value]))
+    expect(facts.get('file guard')).toBe(report.guard)
+    expect(facts.get('network mode')).toBe('none')
+    expect(facts.get('node')).toBe(process.version)
+    expect(facts.get('kernel')).toContain(release())
+    expect(facts.get('ripgrep')).toMatch(/^\d+\.\d+/)
+    if (report.backend === 'bubblewrap') expect(facts.get('bubblewrap')).toMatch(/^\d+\.\d+/)
     for (const { what, why, fix } of report.notEnforced) {
       expect(stdout).toContain(`${what}: ${why}\n`)
       expect(stdout).toContain(`${fix}\n`)
@@ -26,7 +35,9 @@ describe('smithers doctor', () => {
     const { stdout } = await runSmithers(['doctor', '--root', root, '--json'])
     close()
     expect(stdout.trimEnd()).not.toContain('\n')
-    expect(JSON.parse(stdout)).toEqual(report)
+    const { versions, ...others } = JSON.parse(stdout) as { versions: object }
+    expect(others).toEqual(report)
+    expect(versions).toMatchObject({ node: process.version, smithers: packageJson.version })
   })
 })
 

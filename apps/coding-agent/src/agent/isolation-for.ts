@@ -1,11 +1,8 @@
 import { createSandbox } from '@smithers/sandbox'
-import type { IsolationReport } from '@smithers/sandbox'
+import type { SandboxReport } from '@smithers/sandbox'
 
 /** What the operating system enforces for the commands of an agent under a root. */
-export async function isolationFor(
-  rootDir: string,
-  allowNetwork: boolean,
-): Promise<IsolationReport> {
+export async function isolationFor(rootDir: string, allowNetwork: boolean): Promise<SandboxReport> {
   const sandbox = await createSandbox({
     rootDir,
     network: allowNetwork ? 'host' : 'none',

@@ -8,6 +8,7 @@ import type { RunReporter } from '../terminal/run-reporter.ts'
 import { shellWord } from '../terminal/shell-word.ts'
 import { askedTools, type Asking } from './asked-tools.ts'
 import { isolationFor } from './isolation-for.ts'
+import { modelRetries } from './model-retries.ts'
 import { nextAttempt } from './next-attempt.ts'
 import { observeCalls } from './observe-calls.ts'
 import { isPaused, pausedFailure, waitingCalls } from './paused-run.ts'
@@ -140,6 +141,7 @@ async function converse(options: AgentRunOptions, run: ToolRun, progress: Progre
     instructions,
     tools,
     stopWhen: isStepCount(options.maxSteps),
+    maxRetries: modelRetries,
     // Reported below, as parts of the stream; the default prints the whole error.
     onError() {},
   })

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { checkedRoot } from '../agent/root-directory.ts'
 import { CommandFailure, exitCodes } from '../command-failure.ts'
-import { isolationTable, missingIsolation } from '../terminal/isolation-text.ts'
+import { factsTable, isolationTable, missingIsolation } from '../terminal/isolation-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
 /** Adds `smithers doctor`: what the operating system enforces here. */
@@ -13,7 +13,7 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
       'Tells what the operating system enforces for the commands of an agent, found out by trying it: a command that must fail to read, write, connect and survive. Exits with 1 when nothing isolates them.',
     )
     .option('--root <dir>', 'the folder that an agent would work in', '.')
-    .option('--json', 'print one JSON document: the report of the sandbox')
+    .option('--json', 'print one JSON document: the report of the sandbox, and the versions')
     .action((options: { readonly root: string; readonly json?: true }) =>
       examine(options, terminal),
     )
@@ -24,13 +24,17 @@ async function examine(
   terminal: Terminal,
 ): Promise<void> {
   const rootDir = checkedRoot(options.root)
-  const { isolationFor } = await import('../agent/isolation-for.ts')
-  const report = await isolationFor(rootDir, false)
+  const [{ isolationFor }, { machineVersions }] = await Promise.all([
+    import('../agent/isolation-for.ts'),
+    import('../agent/machine-versions.ts'),
+  ])
+  const [report, versions] = await Promise.all([isolationFor(rootDir, false), machineVersions()])
   if (options.json) {
-    terminal.json(report)
+    terminal.json({ ...report, versions })
   } else {
     terminal.line(`isolation backend: ${terminal.colors.bold(report.backend)}`)
     terminal.line(isolationTable(report, terminal.colors))
+    terminal.line(`\n${factsTable(report, versions, terminal.colors)}`)
     const missing = missingIsolation(report)
     if (missing.length > 0) terminal.line(`\n${missing.join('\n')}`)
   }

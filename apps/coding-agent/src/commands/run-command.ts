@@ -98,16 +98,18 @@ async function run(
         `smithers: the log ${options.log} is inside the root, where the agent can change it`,
       )
     }
-    const [{ runAgent }, { noteModelWarnings }] = await Promise.all([
+    const [{ runAgent }, { notingRetries }, { noteModelWarnings }] = await Promise.all([
       import('../agent/run-agent.ts'),
+      import('../agent/model-retries.ts'),
       import('../agent/model-warnings.ts'),
     ])
-    noteModelWarnings((text) => terminal.note(`smithers: ${printable(text)}`))
+    const note = (text: string): void => terminal.note(`smithers: ${printable(text)}`)
+    noteModelWarnings(note)
     const reporter = options.json ? createJsonReporter(terminal) : createTextReporter(terminal)
     const asks = options.json !== true && isInteractive(terminal)
     await runAgent({
       task,
-      model,
+      model: notingRetries(model, note),
       modelName: options.model,
       rootDir,
       log,

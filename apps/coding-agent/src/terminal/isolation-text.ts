@@ -1,4 +1,5 @@
-import type { IsolationReport } from '@smithers/sandbox'
+import type { IsolationReport, SandboxReport } from '@smithers/sandbox'
+import type { MachineVersions } from '../agent/machine-versions.ts'
 import { plainTable, tableText } from './call-table.ts'
 import type { Colors } from './terminal.ts'
 
@@ -8,6 +9,20 @@ export function isolationTable({ enforced, notEnforced }: IsolationReport, color
   for (const [property, state] of Object.entries(enforced)) {
     const missing = notEnforced.some(({ what }) => what === property)
     table.push([property, missing ? colors.yellow(state) : colors.green(state)])
+  }
+  return tableText(table)
+}
+
+/** What else a report of a problem needs: how names and the network are guarded, and the versions. */
+export function factsTable(
+  { guard, network }: SandboxReport,
+  versions: MachineVersions,
+  colors: Colors,
+): string {
+  const table = plainTable(['fact', 'value'], colors)
+  table.push(['file guard', guard], ['network mode', network])
+  for (const [name, version] of Object.entries(versions)) {
+    table.push([name, (version as string | null) ?? colors.yellow('not found')])
   }
   return tableText(table)
 }

@@ -1,0 +1,29 @@
+import { APICallError, type LanguageModel, wrapLanguageModel } from 'ai'
+import { describeError } from '../describe-error.ts'
+
+/** How often a request that failed is repeated: by the AI SDK, after 2 and 4 seconds unless the provider says otherwise. */
+export const modelRetries = 2
+
+/** A model that tells `note` of each request that failed and is made again, since nothing else shows for seconds. */
+export function notingRetries(model: LanguageModel, note: (text: string) => void): LanguageModel {
+  if (typeof model === 'string') return model
+  let failures = 0
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      async wrapStream({ doStream }) {
+        try {
+          const result = await doStream()
+          failures = 0
+          return result
+        } catch (error) {
+          const again =
+            failures < modelRetries && APICallError.isInstance(error) && error.isRetryable
+          failures = again ? failures + 1 : 0
+          if (again) note(`${describeError(error)}; trying again, ${failures} of ${modelRetries}`)
+          throw error
+        }
+      },
+    },
+  })
+}
