@@ -48,7 +48,9 @@ export async function mcpTools(
     const key = safeName(name)
     if (tools.has(key)) throw invalid(name, `has a name that another tool has too, "${key}".`)
     const hints = trustAnnotations ? definition.annotations : undefined
-    tools.set(key, toolOf(client, definition, { ...flagsOf(hints), ...settings, name }))
+    // One flag from here with the other from the server would be a statement of nobody's.
+    const flags = settings?.sideEffect === undefined ? flagsOf(hints) : {}
+    tools.set(key, toolOf(client, definition, { ...flags, ...settings, name }))
   }
   return Object.fromEntries(tools)
 }

@@ -129,6 +129,19 @@ describe('mcpTools', () => {
     },
   )
 
+  it.each([
+    [undefined, { sideEffect: false }, false, true],
+    [{ readOnlyHint: true }, { sideEffect: true }, true, false],
+    [{ readOnlyHint: true }, { sideEffect: true, idempotent: true }, true, true],
+    [undefined, { idempotent: true }, true, true],
+  ])(
+    'takes, over the hints %j, what configure says: %j',
+    async (hints, flags, sideEffect, idempotent) => {
+      const { first } = await mcpTools(server(hints), { configure: () => flags })
+      expect(getDefinedToolMetadata(first)).toMatchObject({ sideEffect, idempotent })
+    },
+  )
+
   it('takes every tool for a side effect when hints are not to be believed', async () => {
     const { first } = await mcpTools(server({ readOnlyHint: true }), { trustAnnotations: false })
     expect(getDefinedToolMetadata(first)).toMatchObject({ sideEffect: true, idempotent: false })
