@@ -125,8 +125,8 @@ export async function confinedRun(
       return notStarted(started.code === 'TOOL_SPAWN_FAILED' ? 'spawn-error' : 'refused', started)
     }
     const { outcome, failure, violations } = started
-    if (outcome.terminated === 'output-failed') throw outcome.outputError
-    const { terminated: _reason, spawnError: _cause, outputError: _thrown, ...captured } = outcome
+    if (outcome.terminated === 'caller-failed') throw outcome.callerError
+    const { terminated: _reason, spawnError: _cause, callerError: _thrown, ...captured } = outcome
     const [status, error] =
       failure === null
         ? verdict(outcome, { command, args, limits, signal: options.signal })

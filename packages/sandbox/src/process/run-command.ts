@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { WrappedCommand } from '../isolation/backend.ts'
 import { drainMs } from '../limits.ts'
+import { toBytes } from '../files/text-encoding.ts'
 import { closeDescriptors } from '../isolation/close-descriptors.ts'
 import { descriptorSlots } from './inherited-descriptors.ts'
 import { killGroup, killLeftovers, killTree } from './kill-tree.ts'
@@ -18,7 +19,7 @@ export interface OutputChunk {
 }
 
 /** What a command reads from standard input. */
-export type CommandInput = string | Uint8Array | AsyncIterable<Uint8Array>
+export type CommandInput = string | Uint8Array | AsyncIterable<string | Uint8Array>
 
 /** What {@link runCommand} needs: everything is decided and checked already. */
 export interface RunCommandRequest {
@@ -47,7 +48,7 @@ export interface RunHooks {
 }
 
 /** Why a command was ended before it ended by itself. */
-export type TerminationReason = 'timeout' | 'aborted' | 'output-failed' | 'memory'
+export type TerminationReason = 'timeout' | 'aborted' | 'caller-failed' | 'memory'
 
 /** What came of a command. */
 export interface CommandOutcome extends CapturedOutput {
@@ -58,8 +59,8 @@ export interface CommandOutcome extends CapturedOutput {
   readonly durationMs: number
   /** The process was never started. */
   readonly spawnError: NodeJS.ErrnoException | undefined
-  /** What `onOutput` threw. */
-  readonly outputError: unknown
+  /** What `onOutput` or the source of the input threw. */
+  readonly callerError: unknown
 }
 
 /**
@@ -76,7 +77,7 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
     exitCode: null,
     signal: null,
     spawnError: undefined,
-    outputError: undefined,
+    callerError: undefined,
     ...rest,
     durationMs: performance.now() - startedAt,
   })
@@ -94,27 +95,33 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
 
   const tree = { pid, marker: request.marker }
   let terminated: TerminationReason | undefined
-  let outputError: unknown
+  let callerError: unknown
   let killing: Promise<void> | undefined
   const exited = exitOf(child)
   let hasExited = false
   const drain = new AbortController()
   const terminate = (reason: TerminationReason): void => {
-    terminated ??= reason
     // The number of an exited process may be somebody else's: from then on there is only the wait to cut short.
+    if (hasExited && reason === 'timeout') {
+      // It was in time. Who is slow to take what it printed gets no more of it.
+      for (const reader of readers) reader.letGo()
+      return
+    }
+    terminated ??= reason
     if (hasExited) drain.abort()
     else if (request.namespaceKill) killGroup(pid)
     else killing ??= killTree(tree, { ageMs: performance.now() - startedAt, exited })
   }
 
+  const fail = (error: unknown): void => {
+    callerError ??= error
+    terminate('caller-failed')
+  }
   const timer = setTimeout(() => terminate('timeout'), request.timeoutMs)
   const onAbort = (): void => terminate('aborted')
   let unwatch: (() => void) | undefined
   const readers = (['stdout', 'stderr'] as const).map((stream) =>
-    readStream(stream, child[stream] as Readable, buffer, request.onOutput, (error) => {
-      outputError ??= error
-      terminate('output-failed')
-    }),
+    readStream(stream, child[stream] as Readable, buffer, request.onOutput, fail),
   )
   try {
     request.hooks.onStart?.(pid)
@@ -122,13 +129,16 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
     if (request.memoryMb !== null) {
       unwatch = watchMemory(tree, request.memoryMb, () => terminate('memory'))
     }
-    feed(child, request.stdin)
+    // A command that has ended needed no more of its input.
+    feed(child, request.stdin, (error) => {
+      if (!hasExited) fail(error)
+    })
     // An abort between the caller's check and the listener.
     if (request.signal?.aborted === true) onAbort()
   } catch (error) {
     // Whatever an object of the caller throws, no process is left behind.
     clearTimeout(timer)
-    terminate('output-failed')
+    terminate('caller-failed')
     await exited
     await killing
     throw error
@@ -150,7 +160,7 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
   request.signal?.removeEventListener('abort', onAbort)
   unwatch?.()
   child.stdin?.destroy()
-  return finish({ terminated, exitCode: code, signal, outputError })
+  return finish({ terminated, exitCode: code, signal, callerError })
 }
 
 function spawnChild({ command, cwd, stdin }: RunCommandRequest): ChildProcess {
@@ -183,19 +193,38 @@ function exitOf(
   })
 }
 
-function feed(child: ChildProcess, input: CommandInput | undefined): void {
+function feed(
+  child: ChildProcess,
+  input: CommandInput | undefined,
+  onFailure: (error: unknown) => void,
+): void {
   const { stdin } = child
   if (stdin === null || input === undefined) return
   // A command that does not read its input closes the pipe; that is its right (EPIPE).
   stdin.on('error', () => {})
   if (typeof input === 'string' || input instanceof Uint8Array) stdin.end(input)
-  else pipeline(input, stdin).catch(() => stdin.destroy())
+  else pipeline(piecesOf(input, onFailure), stdin).catch(() => stdin.destroy())
+}
+
+/** What a source gives. Its own failure is told apart from those of the pipe: half of an input must not pass for all. */
+async function* piecesOf(
+  input: AsyncIterable<string | Uint8Array>,
+  onFailure: (error: unknown) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    for await (const piece of input) yield toBytes(piece)
+  } catch (error) {
+    onFailure(error)
+    throw error
+  }
 }
 
 interface StreamReader {
   readonly ended: Promise<void>
   /** True while `onOutput` holds the stream back. */
   readonly waiting: () => boolean
+  /** Ends the waiting for `onOutput`, which gets nothing more; the rest is still read. */
+  readonly letGo: () => void
   readonly stop: () => void
 }
 
@@ -212,6 +241,11 @@ function readStream(
     consumer = undefined
     onFailure(error)
   }
+  const goOn = (): void => {
+    if (!waiting) return
+    waiting = false
+    stream.resume()
+  }
   stream.on('data', (bytes: Buffer) => {
     buffer.push(name, bytes)
     if (consumer === undefined) {
@@ -219,14 +253,12 @@ function readStream(
       return
     }
     try {
-      const ready = consumer({ stream: name, bytes })
-      if (ready === undefined) return
+      const ready: unknown = consumer({ stream: name, bytes })
+      // What an arrow function happens to return, such as the length that `push` gives, is nothing to wait for.
+      if (!isThenable(ready)) return
       waiting = true
       stream.pause()
-      ready.catch(fail).finally(() => {
-        waiting = false
-        stream.resume()
-      })
+      Promise.resolve(ready).catch(fail).finally(goOn)
     } catch (error) {
       fail(error)
     }
@@ -236,7 +268,20 @@ function readStream(
     stream.once('error', () => resolve())
     stream.once('close', resolve)
   })
-  return { ended, waiting: () => waiting, stop: () => stream.destroy() }
+  const letGo = (): void => {
+    consumer = undefined
+    goOn()
+  }
+  return { ended, waiting: () => waiting, letGo, stop: () => stream.destroy() }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  )
 }
 
 /**
