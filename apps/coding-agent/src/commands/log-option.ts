@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import { shellWord } from '../terminal/shell-word.ts'
 
 /** The file that is meant when none is given. */
-export const defaultLog = 'smithers.db'
+const defaultLog = 'smithers.db'
 
 /** What follows a command to make it read this log; empty for the default. */
 export function logArgument(path: string): string {
