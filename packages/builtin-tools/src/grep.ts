@@ -1,6 +1,5 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { z } from 'zod'
-import { searchWithRipgrep } from './ripgrep.ts'
 import { defaultSettings, type ToolSettings } from './tool-settings.ts'
 
 /** Input of {@link grep}. */
@@ -44,7 +43,11 @@ export function createGrepTool(settings: ToolSettings): DefinedTool<GrepInput, s
       'Search files with ripgrep. Returns matching lines as path:line:text, or an empty string when nothing matches. ' +
       'Files that .gitignore names are skipped.',
     schema,
-    execute: (input, ctx) => searchWithRipgrep(input, ctx, settings),
+    async execute(input, ctx) {
+      // With the first search: who only imports the tools does not wait for it.
+      const { searchWithRipgrep } = await import('./ripgrep.ts')
+      return searchWithRipgrep(input, ctx, settings)
+    },
   })
 }
 

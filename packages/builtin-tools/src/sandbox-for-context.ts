@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { Sandbox, SandboxFiles, SandboxOptions } from '@smithers/sandbox'
 import { SmithersError, type TaskContext } from '@smithers/tool-core'
 import type { ToolSettings } from './tool-settings.ts'
@@ -115,7 +114,8 @@ function rootKey(rootDir: string): string {
   let problem = 'is not a directory'
   let cause: unknown
   try {
-    const stats = statSync(rootDir)
+    // Not imported: that evaluates every lazy part of the module, and is felt when this package is imported.
+    const stats = process.getBuiltinModule('node:fs').statSync(rootDir)
     if (stats.isDirectory()) return `${stats.dev}:${stats.ino}:${rootDir}`
   } catch (error) {
     problem = isMissing(error) ? 'does not exist' : 'cannot be opened'

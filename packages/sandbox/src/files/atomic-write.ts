@@ -5,25 +5,21 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
-  fsync,
   linkSync,
   openSync,
   renameSync,
   unlinkSync,
-  write,
   writeSync,
 } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
-import { promisify } from 'node:util'
 import { systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
 import type { HeldDirectory } from './held-directory.ts'
 import { isSmall } from './read-file.ts'
 import { sweepLeftovers } from './sweep-leftovers.ts'
 import { temporaryName } from './temporary-name.ts'
+import { flushInPool, writeInPool } from './pool-calls.ts'
 
-const writeAsync = promisify(write)
-const fsyncAsync = promisify(fsync)
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 
 /**
@@ -98,11 +94,10 @@ export function beginFile(
     async write(bytes) {
       for (let offset = 0; offset < bytes.length;) {
         const length = Math.min(fileLimits.chunkBytes, bytes.length - offset)
-        const { bytesWritten } = await writeAsync(fd, bytes, offset, length, null)
-        offset += bytesWritten
+        offset += await writeInPool(fd, bytes, { offset, length })
       }
     },
-    flush: () => fsyncAsync(fd),
+    flush: () => flushInPool(fd),
     commit(name) {
       close()
       directory.recheck()

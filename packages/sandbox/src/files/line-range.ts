@@ -1,9 +1,8 @@
-import { read, readSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { readSync } from 'node:fs'
 import { fileLimits } from './file-limits.ts'
 import { hasByteOrderMark } from './text-encoding.ts'
+import { readInPool } from './pool-calls.ts'
 
-const readAsync = promisify(read)
 const newline = 10
 
 /** Which lines of a file, counted from 1. */
@@ -45,7 +44,7 @@ export async function selectLines(
     const isSmall = sizeBytes <= fileLimits.maxSynchronousBytes
     const count = isSmall
       ? readSync(fd, chunk, 0, chunk.length, position)
-      : (await readAsync(fd, chunk, 0, chunk.length, position)).bytesRead
+      : await readInPool(fd, chunk, { offset: 0, length: chunk.length, position })
     if (count === 0) {
       const totalLines = isAtLineStart ? line - 1 : line
       return { bytes: Buffer.concat(kept), totalBytes, totalLines }

@@ -1,13 +1,11 @@
-import { closeSync, constants, read, readSync } from 'node:fs'
-import { promisify } from 'node:util'
+import { closeSync, constants, readSync } from 'node:fs'
 import { SandboxError } from '../sandbox-error.ts'
 import { fileNotFound, notAFile, quotePath } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
 import { kindOf } from './held-directory.ts'
 import type { HeldEntry } from './held-directory.ts'
 import type { Place } from './walk-path.ts'
-
-const readAsync = promisify(read)
+import { readInPool } from './pool-calls.ts'
 
 /**
  * Small reads share one buffer: a fresh one for each would cost more than the reading, and a thousand at once would make
@@ -85,7 +83,11 @@ export async function readLargeFile(
     for (;;) {
       if (length === buffer.length) buffer = grown(buffer)
       const wanted = Math.min(fileLimits.chunkBytes, buffer.length - length)
-      const { bytesRead } = await readAsync(fd, buffer, length, wanted, null)
+      const bytesRead = await readInPool(fd, buffer, {
+        offset: length,
+        length: wanted,
+        position: null,
+      })
       length += bytesRead
       if (length > maxBytes) throw fileTooLarge(path, length, maxBytes)
       if (bytesRead === 0) return buffer.subarray(0, length)

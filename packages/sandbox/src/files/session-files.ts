@@ -1,12 +1,9 @@
-import { read } from 'node:fs'
-import { promisify } from 'node:util'
 import { SandboxError } from '../sandbox-error.ts'
 import { notAFile } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
 import type { FileKind } from './held-directory.ts'
 import type { SandboxFiles } from './sandbox-files.ts'
-
-const readAsync = promisify(read)
+import { readInPool } from './pool-calls.ts'
 
 interface PathOptions {
   readonly path: string
@@ -173,7 +170,8 @@ function streamOf(
       try {
         abortSignal?.throwIfAborted()
         const buffer = Buffer.allocUnsafeSlow(fileLimits.lineChunkBytes)
-        const { bytesRead } = await readAsync(file.fd, buffer, 0, buffer.length, null)
+        const whole = { offset: 0, length: buffer.length, position: null }
+        const bytesRead = await readInPool(file.fd, buffer, whole)
         if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead))
         file.close()
         controller.close()

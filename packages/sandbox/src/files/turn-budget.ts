@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import { fileLimits } from './file-limits.ts'
 
 /**
