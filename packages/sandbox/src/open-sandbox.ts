@@ -3,6 +3,7 @@ import { createSandboxFiles } from './files/sandbox-files.ts'
 import { resolveProtectedNames } from './files/protected-names.ts'
 import type { IsolationReport } from './isolation/backend.ts'
 import { detectIsolation } from './isolation/detect-isolation.ts'
+import { foreignRoot } from './isolation/foreign-root.ts'
 import { resolveLimits } from './limits.ts'
 import type { CommandCheck } from './network/command-policy.ts'
 import { checkDocumentedPolicy } from './network/documented-policy.ts'
@@ -36,7 +37,13 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     guard: requiresFiles(wish) ? 'beneath' : 'auto',
   })
   const { rootDir } = files
-  const report = Object.freeze({ ...isolation, network, guard: files.guard })
+  const foreign = foreignRoot(rootDir, backend.name)
+  const report = Object.freeze({
+    ...isolation,
+    notEnforced: Object.freeze([...isolation.notEnforced, ...(foreign === null ? [] : [foreign])]),
+    network,
+    guard: files.guard,
+  })
   const settings: RunSettings = Object.freeze({
     rootDir,
     files,

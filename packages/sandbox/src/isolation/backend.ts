@@ -21,6 +21,8 @@ export interface NotEnforced {
   readonly what: IsolationProperty
   readonly why: string
   readonly fix: string
+  /** For those a program may want to recognise. `'ROOT_OF_ANOTHER_USER'`: commands cannot write the root. */
+  readonly code?: 'ROOT_OF_ANOTHER_USER'
 }
 
 /** What `sandbox.report` says about isolation. */
