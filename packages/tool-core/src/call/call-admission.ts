@@ -235,7 +235,7 @@ export class CallAdmission {
       return ending.refuse(inProgressError(existing.toolName, timeoutMs, this.#key))
     }
     // Whoever loses a race to the very same call gets the winner's output, whatever the tool does on a retry.
-    this.#raced = true
+    this.#raced ||= holder.status === 'success'
     this.#drifted = undefined
     this.#prior = [...this.#prior, knownCall(holder, Date.now())]
     // What was decided about this call was decided without the holder's.

@@ -25,9 +25,10 @@ export async function useOf(
 ): Promise<ApprovalUse> {
   const { usedBy, usedByOwner, usedAtMs } = approval
   const nowMs = Date.now()
+  // Asked before the log is: a process that ends in between may have started the call until then.
+  const gone = usedByOwner !== null && isOwnerGone(usedByOwner)
   const [row] = usedBy === null ? [] : await log.list({ callToken: usedBy, limit: 1 })
   if (row === undefined) {
-    const gone = usedByOwner !== null && isOwnerGone(usedByOwner)
     return gone || nowMs >= (usedAtMs ?? 0) + graceMs ? { kind: 'unspent' } : { kind: 'running' }
   }
   if (row.status === 'started') {

@@ -123,9 +123,26 @@ async function take(
   call: ApprovableCall,
   settings: ApprovalSettings,
 ): Promise<ApprovedCall | undefined> {
-  return (await takeApproval(store, row, call.row.callToken))
-    ? runWithApproval(store, row, call, settings)
-    : undefined
+  const { callToken } = call.row
+  if (!(await takeApproval(store, row, callToken))) return undefined
+  if (row.status === 'executed' && (await isUsed(row, call))) {
+    const { usedBy, usedByOwner, usedAtMs } = row
+    await store.update(
+      row.id,
+      { status: 'executed', usedBy: callToken },
+      { usedBy, usedByOwner, usedAtMs },
+    )
+    return undefined
+  }
+  return runWithApproval(store, row, call, settings)
+}
+
+/**
+ * Whether the call from which an approval was taken has started after all. That call looks for its approval once its
+ * start is recorded, and this one looks for that start once it has the approval: so at least one of them sees the other.
+ */
+async function isUsed(row: ApprovalRow, { task, policy }: ApprovableCall): Promise<boolean> {
+  return (await useOf(task.log, row, policy.leaseMs)).kind !== 'unspent'
 }
 
 /** Another run makes this very call with the same approval. */

@@ -51,6 +51,25 @@ function createCharge(settings: {
 }
 
 describe('a repeated call of an attempt that succeeded', () => {
+  test('runs again when it waited for one that came to an unknown end, and is not answered for the success', async () => {
+    const { charged, attempt } = createCharge({})
+    const log = createMemoryLog()
+    expect(await attempt(log, 1)).toBe('charged ann 1')
+    const [first] = log.snapshot()
+    const held = { ...first!, callToken: 'held', attempt: 2, leaseExpiresAtMs: Date.now() + 60_000 }
+    log.start(held, { durability: 'fsync', claim: 'inflight' })
+    const waiting = attempt(log, 3)
+    log.finish('held', {
+      status: 'error',
+      outputJson: null,
+      errorJson: null,
+      effect: 'unknown',
+      finishedAtMs: Date.now(),
+    })
+    expect(await waiting).toBe('charged ann 2')
+    expect(charged).toEqual([first?.idempotencyKey, first?.idempotencyKey])
+  })
+
   test.each([
     [undefined, undefined],
     ['rerun', undefined],
