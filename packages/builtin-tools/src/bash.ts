@@ -89,8 +89,8 @@ function failure(cmd: string, result: RunResult): SmithersError {
     ...(result.violations.length === 0 ? {} : { violations: result.violations }),
   }
   if (result.error !== undefined) {
-    const { code, message, effect } = result.error
-    return new SmithersError(code, withOutput(message, result), {
+    const { code, effect } = result.error
+    return new SmithersError(code, withOutput(inToolsForm(result.error), result), {
       details,
       cause: result.error,
       ...(effect === undefined ? {} : { effect }),
@@ -99,6 +99,15 @@ function failure(cmd: string, result: RunResult): SmithersError {
   const outOfMemory = result.violations.find(({ rule }) => rule === 'memory')
   const message = `"${cmd}" ${ending(result)}.${outOfMemory === undefined ? '' : ` ${outOfMemory.message}`}`
   return new SmithersError('TOOL_COMMAND_FAILED', withOutput(message, result), { details })
+}
+
+/** The sandbox advises in its own form, `run("sh", [...])`; a model calls this tool. */
+function inToolsForm({ message, details }: NonNullable<RunResult['error']>): string {
+  const { instead } = details
+  if (!Array.isArray(instead)) return message
+  const [cmd, ...args] = instead.map((word) => JSON.stringify(word))
+  const list = `[${args.join(', ')}]`
+  return message.replace(`run(${cmd}, ${list})`, () => `{ cmd: ${cmd}, args: ${list} }`)
 }
 
 function ending({ exitCode, signal }: RunResult): string {

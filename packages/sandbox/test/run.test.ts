@@ -142,12 +142,14 @@ describeIsolations('sandbox.run', (isolation) => {
     expect(await messageOf('no-such-program')).toBe(
       'Command not found: "no-such-program". Check the spelling, install it, or pass a path.',
     )
-    expect(await messageOf('echo hi')).toContain('{ cmd: "sh", args: ["-lc", "echo hi"] }')
-    expect(await messageOf('a b', ['c'])).toContain('args: ["-lc", "a b c"]')
+    expect(await messageOf('echo hi')).toContain('use run("sh", ["-lc", "echo hi"]).')
+    expect(await messageOf('a b', ['c'])).toContain('use run("sh", ["-lc", "a b c"]).')
     expect(await messageOf('./missing.sh')).toContain(
       'Command not found: "./missing.sh". Check the path',
     )
-    expect(await messageOf('./script.sh')).toContain('"./script.sh" is not an executable file')
+    expect(await messageOf('./script.sh')).toContain(
+      '"./script.sh" is not an executable file. Run it through its interpreter, for example run("sh", ["./script.sh"])',
+    )
     expect(await messageOf('./')).toContain('not an executable file')
   })
 

@@ -43,24 +43,30 @@ export function missingCommand(
   args: readonly string[],
   lookup: 'missing' | 'not-executable',
 ): SandboxError {
-  const details = { command, lookup }
   if (lookup === 'not-executable') {
+    const instead = ['sh', command]
     return new SandboxError(
       'TOOL_SPAWN_FAILED',
-      `"${command}" is not an executable file. Run it through its interpreter, for example ` +
-        `{ cmd: "sh", args: [${JSON.stringify(command)}] }, or make it executable.`,
-      { details, effect: 'none' },
+      `"${command}" is not an executable file. Run it through its interpreter, for example ${shownRun(instead)}, or make it executable.`,
+      { details: { command, lookup, instead }, effect: 'none' },
     )
   }
-  const hint = /\s/.test(command)
-    ? `No shell reads the command line: pass the words as args, or use { cmd: "sh", args: ["-lc", ${JSON.stringify([command, ...args].join(' '))}] }.`
+  const isLine = /\s/.test(command)
+  const instead = ['sh', '-lc', [command, ...args].join(' ')]
+  const hint = isLine
+    ? `No shell reads the command line: pass the words as args, or use ${shownRun(instead)}.`
     : command.includes('/')
       ? 'Check the path: it starts at the working directory.'
       : 'Check the spelling, install it, or pass a path.'
   return new SandboxError('TOOL_SPAWN_FAILED', `Command not found: "${command}". ${hint}`, {
-    details,
+    details: { command, lookup, ...(isLine ? { instead } : {}) },
     effect: 'none',
   })
+}
+
+/** A command as it is given to `Sandbox.run`; `details.instead` has it for those who are asked in another form. */
+function shownRun([command, ...args]: readonly string[]): string {
+  return `run(${JSON.stringify(command)}, [${args.map((arg) => JSON.stringify(arg)).join(', ')}])`
 }
 
 export function spawnFailed(
@@ -83,11 +89,11 @@ export function spawnFailed(
   })
 }
 
-/** The effect stays open: what was printed says so, and a command can print the same. */
+/** By isolation, which knows for certain whether the program was executed. */
 export function neverStarted(command: string, why: string): SandboxError {
   return new SandboxError('TOOL_SPAWN_FAILED', `"${command}" could not be started: ${why}.`, {
     details: { command },
-    effect: 'unknown',
+    effect: 'none',
   })
 }
 
