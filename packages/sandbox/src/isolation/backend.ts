@@ -76,6 +76,8 @@ export interface WrapRequest {
   readonly policy: IsolationPolicy
   /** The command's complete environment. */
   readonly env: Readonly<Record<string, string>>
+  /** Whether the answer has to know for certain if the command was started; its `close` must then be called. */
+  readonly reportsStart?: boolean
 }
 
 /** What to spawn instead of the command. */
@@ -89,8 +91,10 @@ export interface WrappedCommand {
    * spawn, also after a failed one.
    */
   readonly descriptors: readonly number[]
-  /** Why the command never started, from what an end with exit code 1 printed; `null` when it did start. */
-  readonly startFailure?: (stderr: string) => string | null
+  /** Why the command never started, given what an end with exit code 1 printed; `null` when it did start. */
+  readonly startFailure?: (printed: string) => string | null
+  /** Lets go of what `startFailure` needs. */
+  readonly close?: () => void
 }
 
 /**

@@ -13,17 +13,24 @@ export function bubblewrapFailure(stderr: string): NotEnforced {
 }
 
 /**
- * Says why `bwrap` could not start a command, from all that was printed; `null` when it did start it. Only what `bwrap`
- * says at that point and nothing inside can: one that is started inside fails before, at its namespaces.
+ * Says why `bwrap` could not start a command, from all that was printed; `null` when it says nothing of the kind. Asked
+ * where its status does not say that the command was started: a command can print the same.
  */
-export function startFailure(stderr: string, program: string): string | null {
-  if (!stderr.startsWith('bwrap: ') || stderr.trimEnd().includes('\n')) return null
-  if (stderr.startsWith(`bwrap: execvp ${program}: `)) {
+export function startFailure(printed: string, program: string): string | null {
+  if (!printed.startsWith('bwrap: ')) return null
+  if (printed.startsWith(`bwrap: execvp ${program}: `)) {
     return 'the program, or the interpreter that its first line names, cannot be seen inside. Name its directory in files.read'
   }
-  return /^bwrap: Can't (?:bind mount|find source path|mkdir|create file|chdir|mount) /.test(stderr)
-    ? 'a directory that it needs changed while the sandbox was set up. Run it again'
-    : null
+  if (
+    /^bwrap: Can't (?:bind mount|find source path|mkdir|create file|chdir|mount) /.test(printed)
+  ) {
+    return 'a directory that it needs changed while the sandbox was set up. Run it again'
+  }
+  if (/Resource temporarily unavailable|Cannot allocate memory/.test(printed)) {
+    return 'the operating system has no process or memory left for it. End others or try again later'
+  }
+  const [line = ''] = printed.split('\n', 1)
+  return `isolation could not be set up (${line.slice(0, 300)}). Try again`
 }
 
 const causes: readonly { readonly pattern: RegExp; readonly fix: string }[] = [

@@ -18,6 +18,7 @@ import { encodeNames } from './name-bytes.ts'
 import { SandboxError } from '../sandbox-error.ts'
 import { isWithin } from './path-order.ts'
 import { preparedSettings } from './prepared-settings.ts'
+import { openStartStatus } from './start-status.ts'
 import { isExecutable } from './is-executable.ts'
 import { hasSystemCallFilter, systemCallFilter } from './system-call-filter.ts'
 import { type SystemMounts, systemMounts } from './system-mounts.ts'
@@ -96,19 +97,28 @@ export function createBubblewrap(): IsolationBackend {
       mountsDescriptors: found.options.has('--bind-fd'),
     }
     const { options, descriptors } = bubblewrapArguments(request, facts)
+    const status = request.reportsStart === true ? openStartStatus() : undefined
     try {
       // By descriptor, so that no list of processes shows the environment.
       const list = anonymousFile(encodeNames(`${options.join('\0')}\0`))
       return {
         file: found.path,
-        args: ['--args', '3', '--', ...request.argv],
+        args: [
+          ...['--args', '3'],
+          ...(status === undefined ? [] : ['--json-status-fd', String(4 + descriptors.length)]),
+          ...['--', ...request.argv],
+        ],
         // bwrap runs outside: nothing that its own loader would obey (LD_PRELOAD) comes near it.
         env: {},
         cwd: '/',
-        descriptors: [list, ...descriptors],
-        startFailure: (stderr) => startFailure(stderr, request.argv[0]),
+        descriptors: [list, ...descriptors, ...(status === undefined ? [] : [status.descriptor])],
+        startFailure: (printed) =>
+          status?.hasStarted() === true ? null : startFailure(printed, request.argv[0]),
+        close: () => status?.close(),
       }
     } catch (error) {
+      if (status !== undefined) closeDescriptors([status.descriptor])
+      status?.close()
       closeDescriptors(descriptors)
       throw error
     }

@@ -186,8 +186,8 @@ async function start({
     (limits.memoryMb !== null || limits.processes !== null) && hasControlGroups()
       ? createControlGroup(limits)
       : undefined
+  let isolated: WrappedCommand | undefined
   try {
-    let isolated: WrappedCommand
     try {
       isolated = settings.backend.wrap({
         argv: withResourceLimits(argv, {
@@ -207,6 +207,7 @@ async function start({
           limits: { temporaryMb },
         },
         env,
+        reportsStart: true,
       })
     } catch (error) {
       return refusalOf(error)
@@ -235,6 +236,7 @@ async function start({
       violations: outOfMemory ? [memoryViolation(limits.memoryMb)] : [],
     }
   } finally {
+    isolated?.close?.()
     await group?.remove()
   }
 }

@@ -27,13 +27,20 @@ describe('startFailure', () => {
     expect(startFailure("bwrap: Can't chdir to /srv/x: No such file\n", 'ls')).toContain('again')
   })
 
-  test.each([
-    '',
-    'tool: No such file or directory\n',
-    'bwrap: execvp other: No such file or directory\n',
-    'bwrap: No permissions to create new namespace\n',
-    'bwrap: execvp ./tool: No such file or directory\nmore\n',
-  ])('takes %j for the output of a program', (stderr) => {
-    expect(startFailure(stderr, './tool')).toBeNull()
+  test('passes on what else it says', () => {
+    expect(
+      startFailure(
+        'bwrap: Creating new namespace failed: Resource temporarily unavailable\n',
+        'ls',
+      ),
+    ).toContain('no process or memory left')
+    expect(startFailure('bwrap: something new\n', 'ls')).toContain('(bwrap: something new)')
   })
+
+  test.each(['', 'tool: No such file or directory\n', 'x\nbwrap: execvp ./tool: No such file\n'])(
+    'takes %j for the output of a program',
+    (printed) => {
+      expect(startFailure(printed, './tool')).toBeNull()
+    },
+  )
 })

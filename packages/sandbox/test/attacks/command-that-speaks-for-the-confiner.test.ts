@@ -1,0 +1,48 @@
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { openDescriptors } from '../fixtures/workspace.ts'
+import { newSandbox } from '../fixtures/sandboxes.ts'
+
+const { report } = await newSandbox()
+
+describe.runIf(report.backend === 'bubblewrap')('a command that prints what bwrap prints', () => {
+  test.each([
+    'bwrap: execvp sh: No such file or directory',
+    "bwrap: Can't mkdir /x: No space left on device",
+    'bwrap: Creating new namespace failed: Resource temporarily unavailable',
+  ])('has been started all the same: %s', async (line) => {
+    const sandbox = await newSandbox()
+    const script = 'touch ran; echo "$0" >&2; exit 1'
+    const result = await sandbox.run('sh', ['-c', script, line])
+    expect(existsSync(join(sandbox.rootDir, 'ran'))).toBe(true)
+    expect(result).toMatchObject({ status: 'exited', exitCode: 1, stderr: `${line}\n` })
+    expect(result.error).toBeUndefined()
+  })
+
+  test('is told from a program that could not be started', async () => {
+    const sandbox = await newSandbox()
+    const tool = join(sandbox.rootDir, 'tool')
+    writeFileSync(tool, '#!/nowhere/interpreter\n')
+    chmodSync(tool, 0o755)
+    for (let round = 0; round < 2; round += 1) {
+      const result = await sandbox.run('./tool')
+      expect(result).toMatchObject({
+        status: 'spawn-error',
+        error: { code: 'TOOL_SPAWN_FAILED', effect: 'none' },
+      })
+      // The next one gets the same file for its status.
+      expect(await sandbox.run('false')).toMatchObject({ status: 'exited', exitCode: 1 })
+    }
+  })
+
+  test('leaves no descriptor open', async () => {
+    const sandbox = await newSandbox()
+    const round = (): Promise<unknown> =>
+      Promise.all(['true', 'false', './missing'].map((command) => sandbox.run(command)))
+    await round()
+    const before = openDescriptors()
+    await round()
+    expect(openDescriptors()).toBe(before)
+  })
+})
