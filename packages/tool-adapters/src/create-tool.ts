@@ -55,5 +55,5 @@ export function createTool(options: CreateToolOptions<ZodType, unknown>): unknow
       { details: { toolName: options.name } },
     )
   }
-  return defineTool({ ...others, execute: func } as DefineToolOptions<ZodType, unknown>)
+  return defineTool({ ...others, execute: func })
 }

@@ -44,8 +44,13 @@ function unfit(
   )
 }
 
+type ModelOutput =
+  | { readonly type: 'text'; readonly value: string }
+  | { readonly type: 'json'; readonly value: unknown }
+  | { readonly type: 'content'; readonly value: readonly object[] }
+
 /** What the AI SDK shows the model: images as images, and no base64 of anything else, which a model cannot read. */
-export function toModelOutput(given: unknown): { readonly type: string; readonly value: unknown } {
+export function toModelOutput(given: unknown): ModelOutput {
   // AI SDK 6 and 7 hand over an object, 5 the output alone, and it has another name for a file.
   const current = typeof given === 'object' && given !== null && 'toolCallId' in given
   const output: unknown = current ? (given as { readonly output?: unknown }).output : given

@@ -1,4 +1,11 @@
-import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import {
+  type DefinedTool,
+  defineTool,
+  type DefineToolOptions,
+  SmithersError,
+  type ToolContext,
+} from '@smithers/tool-core'
+import type { ZodType } from 'zod'
 import type { AdaptOptions } from './foreign-tool.ts'
 import { zodOf } from './json-schema.ts'
 import { type RemoteTool, runMcpCall } from './mcp-call.ts'
@@ -114,7 +121,7 @@ function toolOf(
     outputSchema: outputSchema === undefined ? undefined : zodOf(outputSchema, name),
     timeoutMs,
   }
-  return defineTool({
+  const options = {
     ...(description === undefined ? {} : { description: withoutControls(description) }),
     ...(title === undefined ? {} : { title: withoutControls(title) }),
     toModelOutput,
@@ -123,8 +130,9 @@ function toolOf(
     ...settings,
     name,
     schema: schema ?? zodOf(inputSchema, name),
-    execute: (args: unknown, ctx) => runMcpCall(remote, args, ctx),
-  })
+    execute: (args: unknown, ctx: ToolContext) => runMcpCall(remote, args, ctx),
+  }
+  return defineTool(options as DefineToolOptions<ZodType, unknown>)
 }
 
 /** A name is shown in logs and terminals, and a server chooses it. */
