@@ -5,14 +5,16 @@ import { SandboxError } from '../sandbox-error.ts'
 export type LookFailure = 'absent' | 'forbidden' | 'failed'
 
 /**
- * What a failed look at a name means. Only the three errors that say so mean that nothing is there: taking any other for
- * absence would turn a rule off by, say, `chmod`.
+ * What a failed look at a name means. Only the errors that say so mean that nothing is there: taking any other for
+ * absence would turn a rule off by, say, `chmod`. `EINVAL` is the answer of file systems in which no such name can be;
+ * `ENAMETOOLONG` may be about the path to a name that does exist.
  */
 export function lookFailure(error: unknown): LookFailure {
   switch (systemCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
     case 'ELOOP':
+    case 'EINVAL':
       return 'absent'
     case 'EACCES':
     case 'EPERM':

@@ -24,6 +24,9 @@ export function startFailure(printed: string, program: string): string | null {
   if (
     /^bwrap: Can't (?:bind mount|find source path|mkdir|create file|chdir|mount) /.test(printed)
   ) {
+    if (printed.includes('Permission denied')) {
+      return 'a directory that it needs may not be entered. Restore its permissions (chmod u+rwx)'
+    }
     return 'a directory that it needs changed while the sandbox was set up. Run it again'
   }
   if (/Resource temporarily unavailable|Cannot allocate memory/.test(printed)) {

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { lookFailure } from '../isolation/absence.ts'
 import { readBeginning } from './file-beginning.ts'
-import type { RootLook } from './root-look.ts'
+import { isPossibleName, type RootLook } from './root-look.ts'
 
 /** What a git outside the sandbox would trust under a root, besides names that are the same in every repository. */
 export interface GitNames {
@@ -85,7 +85,8 @@ function gitFileTargets(rootDir: string): readonly string[] {
   const [firstLine = ''] = written.split('\n', 1)
   return [withoutLineEnds(written.replace(/^ /, '')), firstLine.trim()].flatMap((name) => {
     const target = posix.relative(rootDir, posix.resolve(rootDir, name))
-    return target === '' || target === '..' || target.startsWith('../') ? [] : [target]
+    const isInside = target !== '' && target !== '..' && !target.startsWith('../')
+    return isInside && isPossibleName(target) ? [target] : []
   })
 }
 

@@ -1,7 +1,7 @@
 import { readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { gitNames } from './git-names.ts'
-import type { RootLook } from './root-look.ts'
+import { isPossibleName, type RootLook } from './root-look.ts'
 
 /** What a protect option means for one command, as the root is now. */
 export interface GuardedNames {
@@ -55,7 +55,8 @@ function targetOf(root: RootLook, name: string): string | undefined {
     }
   }
   const relative = posix.relative(root.rootDir, target)
-  return relative === '' || relative === '..' || relative.startsWith('../') ? undefined : relative
+  const isInside = relative !== '' && relative !== '..' && !relative.startsWith('../')
+  return isInside && isPossibleName(relative) ? relative : undefined
 }
 
 /** Whether the name or one above it is a link, or cannot be known not to be. */

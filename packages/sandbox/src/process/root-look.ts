@@ -9,6 +9,23 @@ export interface RootLook {
   at(name: string): Stats | string | undefined
 }
 
+/**
+ * Whether a name that a command wrote (into a link, or a `.git` file) can be of anything that exists, and is near enough
+ * to be looked at. Other names must not stop the commands to come: what they could protect does not exist, or lies
+ * deeper than a path can say.
+ */
+export function isPossibleName(name: string): boolean {
+  return (
+    Buffer.byteLength(name) <= maxNameBytes &&
+    name.split('/').every((component) => Buffer.byteLength(component) <= maxComponentBytes)
+  )
+}
+
+/** Leaves most of what a path may have to the root and to names below. */
+const maxNameBytes = 1024
+/** On every common file system. */
+const maxComponentBytes = 255
+
 /** A directory with more entries is not listed to save looks: that would cost more than they do. */
 const maxListed = 400
 

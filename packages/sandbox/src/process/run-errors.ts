@@ -35,6 +35,12 @@ export function cwdError(error: unknown, cwd: string, kind: FileKind | undefined
       `The working directory ${shown} is a ${kind}, not a directory. Pass the directory that holds it.`,
     )
   }
+  if (error.details['errno'] === 'EACCES') {
+    return refuse(
+      'TOOL_SPAWN_FAILED',
+      `The working directory ${shown} may not be entered. Restore its permissions (chmod u+rwx).`,
+    )
+  }
   return error
 }
 

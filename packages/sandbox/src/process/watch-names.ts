@@ -47,6 +47,7 @@ export function watchNames(rootDir: string, protect: readonly string[]): NameWat
 export function changedNames(watch: NameWatch): readonly Violation[] {
   const { rootDir, protect, names, snapshot: before } = watch
   const root = lookAtRoot(rootDir)
+  if (protect.length > 0 && typeof root.at('.') === 'string') return [unseenRoot(root.at('.'))]
   const now = guardedNames(root, protect)
   const known = new Set(names.watch)
   // Where a link points since this command is no news of the target: the link itself has changed.
@@ -82,6 +83,15 @@ export function changedNames(watch: NameWatch): readonly Violation[] {
     })
   }
   return violations
+}
+
+/** One for all: what is true of each name in it helps nobody to find the cause. */
+function unseenRoot(errno: unknown): Violation {
+  return {
+    rule: 'protected-name',
+    subject: '.',
+    message: `The root cannot be examined after the command (${String(errno)}), so what it did to protected names is unknown. Restore its permissions (chmod u+rwx).`,
+  }
 }
 
 const unseen = 'unseen: '

@@ -56,6 +56,19 @@ describeConfined('a directory whose permissions a command took away', (confineme
     },
   )
 
+  test('that is the root is reported once, and told to the next command', async () => {
+    const rootDir = layOut(confinement, { '.npmrc': 'honest', '.git/config': '[core]\n' })
+    const [first, second] = await confinement.sandbox({ rootDir }, ['chmod 000 .', 'echo ran'])
+    expect(second).toMatchObject({
+      status: 'spawn-error',
+      code: 'TOOL_SPAWN_FAILED',
+      message: expect.stringContaining('may not be entered. Restore its permissions'),
+    })
+    expect(first?.violations.map(({ subject }) => subject)).toEqual(
+      confinement.user === 'root' ? [] : ['.'],
+    )
+  })
+
   test('blocks nothing where no rule is concerned', async () => {
     const rootDir = layOut(confinement, { 'data/a': 'x', 'src/b': 'y' })
     const scripts = ['chmod 000 data', 'cat src/b; chmod 755 data; cat data/a; touch new']

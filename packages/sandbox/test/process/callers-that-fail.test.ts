@@ -81,9 +81,9 @@ describe('runCommand', () => {
         hooks: { onExit: ended.resolve },
       })
       await ended.promise
-      let isSettled = false
-      run.finally(() => (isSettled = true)).catch(() => {})
-      while (!isSettled) {
+      const state = { isSettled: false }
+      run.finally(() => (state.isSettled = true)).catch(() => {})
+      while (!state.isSettled) {
         await vi.advanceTimersByTimeAsync(1_000)
         await new Promise((resolve) => setImmediate(resolve))
       }
