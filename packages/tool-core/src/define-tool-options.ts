@@ -1,32 +1,17 @@
 import type { output as SchemaOutput, ZodType } from 'zod'
+import { type AiSdkFields, aiSdkFields } from './ai-sdk-fields.ts'
 import type { KeyOption, OnRetry, PriorCall, Verdict } from './call/tool-definition.ts'
+import type { OutputOf } from './defined-tool.ts'
 import type { GateOptions } from './gates/gate-options.ts'
 import type { OptionNames } from './known-options.ts'
 import type { EffectScope } from './log/tool-call-row.ts'
 import type { TaskContext, ToolContext } from './tool-context.ts'
 
-/** Fields of an AI SDK tool that are handed on as they are. Their types are the AI SDK's own. */
-interface PassedThroughFields {
-  readonly outputSchema?: unknown
-  readonly toModelOutput?: unknown
-  readonly strict?: boolean
-  readonly inputExamples?: readonly { readonly input: unknown }[]
-  readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  readonly contextSchema?: unknown
-  readonly title?: string
-  readonly metadata?: Readonly<Record<string, unknown>>
-  readonly onInputStart?: (options: never) => void | PromiseLike<void>
-  readonly onInputDelta?: (options: never) => void | PromiseLike<void>
-  readonly onInputAvailable?: (options: never) => void | PromiseLike<void>
-}
-
 /** Options of {@link defineTool} but `execute`. */
-interface ToolSettings<Schema extends ZodType, Output, Name extends string = string>
-  extends PassedThroughFields, GateOptions<SchemaOutput<Schema>> {
+interface ToolSettings<Schema extends ZodType, Output, Name extends string, Context>
+  extends AiSdkFields<Schema, Output, Context>, GateOptions<SchemaOutput<Schema>> {
   /** Shown to the agent, `ctx.toolName`, and the default description. */
   readonly name: Name
-  /** What the agent reads, or the AI SDK's function that makes it. @default name */
-  readonly description?: string | ((options: never) => string)
   /** Zod 4 schema of the input; `execute` gets the parsed value, also when it is called directly. */
   readonly schema: Schema
   /** The tool changes state outside the process. @default false */
@@ -58,14 +43,17 @@ interface ToolSettings<Schema extends ZodType, Output, Name extends string = str
   readonly verify?: (
     args: SchemaOutput<Schema>,
     prior: PriorCall,
-    ctx: ToolContext,
-  ) => Verdict<Output> | PromiseLike<Verdict<Output>>
+    ctx: ToolContext<NoInfer<Context>>,
+  ) => Verdict<NoInfer<Output>> | PromiseLike<Verdict<NoInfer<Output>>>
   /** Milliseconds after which `ctx.abortSignal` is aborted and the call fails with `TOOL_TIMEOUT`. @default none */
   readonly timeoutMs?: number
   /** What the log, events and traces see of the input. */
   readonly logInput?: (args: SchemaOutput<Schema>) => unknown
-  /** What the log, events and traces see of the output. The recorded output can then not be reused. */
-  readonly logOutput?: (output: Output) => unknown
+  /**
+   * What the log, events and traces see of the output. The recorded output can then not be reused. Written after
+   * `execute`, it knows the type of the output.
+   */
+  readonly logOutput?: (output: NoInfer<Output>) => unknown
   /** A valid call ends the task: calls that the agent makes after it do not run. @default false */
   readonly endsTask?: boolean
   /** Whether the run's `maxInlineOutputBytes` applies. @default true */
@@ -81,8 +69,12 @@ export interface DefineToolOptions<
   Schema extends ZodType,
   Output,
   Name extends string = string,
-> extends ToolSettings<Schema, Output, Name> {
-  readonly execute: (args: SchemaOutput<Schema>, ctx: ToolContext) => PromiseLike<Output> | Output
+  Context = unknown,
+> extends ToolSettings<Schema, Output, Name, Context> {
+  readonly execute: (
+    args: SchemaOutput<Schema>,
+    ctx: ToolContext<NoInfer<Context>>,
+  ) => PromiseLike<Output> | Output
 }
 
 /** Options of {@link defineTool} for a tool that streams: each yielded value is preliminary, the last is the output. */
@@ -90,27 +82,29 @@ export interface DefineStreamingToolOptions<
   Schema extends ZodType,
   Output,
   Name extends string = string,
-> extends ToolSettings<Schema, Output, Name> {
-  readonly execute: (args: SchemaOutput<Schema>, ctx: ToolContext) => AsyncGenerator<Output>
+  Context = unknown,
+> extends ToolSettings<Schema, Output, Name, Context> {
+  readonly execute: (
+    args: SchemaOutput<Schema>,
+    ctx: ToolContext<NoInfer<Context>>,
+  ) => AsyncGenerator<Output>
 }
 
-/** The options that are fields of the AI SDK's tool, handed on as they are. */
-export const aiSdkFields = {
-  outputSchema: true,
-  toModelOutput: true,
-  strict: true,
-  inputExamples: true,
-  providerOptions: true,
-  contextSchema: true,
-  title: true,
-  metadata: true,
-  onInputStart: true,
-  onInputDelta: true,
-  onInputAvailable: true,
-} as const satisfies OptionNames<PassedThroughFields>
+/**
+ * Options of {@link defineTool} as it infers from them: from what `execute` returns. Of two overloads, the first would
+ * settle the types of the other functions' parameters before it is known which one is meant.
+ */
+export interface ToolOptions<
+  Schema extends ZodType,
+  Result,
+  Name extends string,
+  Context,
+> extends ToolSettings<Schema, OutputOf<Result>, Name, Context> {
+  readonly execute: (args: SchemaOutput<Schema>, ctx: ToolContext<NoInfer<Context>>) => Result
+}
 
 /** Every option of a tool. */
-export const toolOptions = {
+export const toolOptions: OptionNames<DefineToolOptions<ZodType, unknown>> = {
   name: true,
   description: true,
   schema: true,
@@ -137,4 +131,4 @@ export const toolOptions = {
   acceptsContext: true,
   warn: true,
   ...aiSdkFields,
-} as const satisfies OptionNames<DefineToolOptions<ZodType, unknown>>
+}

@@ -4,14 +4,15 @@ import { takesContext, warnOnce } from './call/definition-warning.ts'
 import { markParsed } from './call/parsed-input.ts'
 import { executeStreamingCall } from './call/streaming-call.ts'
 import type { ToolDefinition } from './call/tool-definition.ts'
+import { aiSdkFields } from './ai-sdk-fields.ts'
 import {
-  aiSdkFields,
   type DefineStreamingToolOptions,
   type DefineToolOptions,
+  type ToolOptions,
   toolOptions,
 } from './define-tool-options.ts'
 import { DefinitionChecks, type Given } from './definition-checks.ts'
-import type { AnyDefinedTool, DefinedTool, StreamingTool } from './defined-tool.ts'
+import type { AnyDefinedTool, ToolOf } from './defined-tool.ts'
 import { carryApproval } from './gates/approval-for.ts'
 import { resolveGates } from './gates/resolve-gates.ts'
 import { withRetries } from './gates/retry.ts'
@@ -35,12 +36,12 @@ import { redefineKey } from './with-gates.ts'
  *   execute: ({ sku }, ctx) => shop.order(sku, { idempotencyKey: ctx.idempotencyKey }),
  * })
  */
-export function defineTool<Schema extends ZodType, Output, const Name extends string>(
-  options: DefineStreamingToolOptions<Schema, Output, Name>,
-): StreamingTool<SchemaOutput<Schema>, Output, Name>
-export function defineTool<Schema extends ZodType, Output, const Name extends string>(
-  options: DefineToolOptions<Schema, Output, Name>,
-): DefinedTool<SchemaOutput<Schema>, Output, Name>
+export function defineTool<
+  Schema extends ZodType,
+  Result,
+  const Name extends string,
+  Context = unknown,
+>(options: ToolOptions<Schema, Result, Name, Context>): ToolOf<SchemaOutput<Schema>, Result, Name>
 export function defineTool(
   options: DefineToolOptions<ZodType, unknown> | DefineStreamingToolOptions<ZodType, unknown>,
 ): AnyDefinedTool {
@@ -58,8 +59,7 @@ export function defineTool(
     ...carryApproval(definition),
     // Whoever drives the agent takes what such a call returns for the task's output.
     ...(definition.endsTask && { [Symbol.for('smithers.tool.endsTask')]: true }),
-    [redefineKey]: (gates: object) =>
-      defineTool({ ...options, ...gates } as DefineToolOptions<ZodType, unknown>),
+    [redefineKey]: (gates: object) => defineTool({ ...options, ...gates }),
   }
   return tool as unknown as AnyDefinedTool
 }

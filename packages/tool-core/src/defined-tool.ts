@@ -24,6 +24,18 @@ export interface StreamingTool<Input, Output, Name extends string = string> exte
   readonly execute: (args: Input, options: ToolCallOptions) => AsyncGenerator<Output>
 }
 
+/** The output of a tool whose `execute` returns `Result`: what it resolves to, or what it yields. */
+export type OutputOf<Result> = Result extends AsyncGenerator<infer Value> ? Value : Awaited<Result>
+
+/** The tool whose `execute` returns `Result`. */
+export type ToolOf<Input, Result, Name extends string> = 0 extends 1 & Result
+  ? DefinedTool<Input, Result, Name>
+  : [Result] extends [never]
+    ? DefinedTool<Input, Result, Name>
+    : [Result] extends [AsyncGenerator<infer Value>]
+      ? StreamingTool<Input, Value, Name>
+      : DefinedTool<Input, Awaited<Result>, Name>
+
 /** Any tool made with {@link defineTool}. */
 export interface AnyDefinedTool {
   readonly description: string

@@ -50,7 +50,7 @@ export interface ConversationMessage {
 }
 
 /** What `execute` gets as its second parameter: the task, and this call (S0 §ctx). Frozen. */
-export interface ToolContext extends TaskContext {
+export interface ToolContext<Context = unknown> extends TaskContext {
   /**
    * The same for the same call in every attempt, and for no other call of the task: a UUID of 36 characters. Pass it to
    * services that take an idempotency key.
@@ -68,8 +68,8 @@ export interface ToolContext extends TaskContext {
   readonly messages: readonly ConversationMessage[]
   /** Aborted when the agent, the run or the tool's own time limit ends the call. */
   readonly abortSignal: AbortSignal
-  /** The AI SDK's `context` (7) or `experimental_context` (5, 6). */
-  readonly context: unknown
+  /** The AI SDK's `context` (7), of the tool's `contextSchema`, or `experimental_context` (5, 6). */
+  readonly context: Context
   /** The AI SDK's `experimental_sandbox` (7). */
   readonly experimental_sandbox: unknown
 }

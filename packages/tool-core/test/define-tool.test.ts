@@ -23,7 +23,7 @@ describe('defineTool', () => {
   })
 
   test('hands the fields of the AI SDK on and keeps its own to itself', () => {
-    const toModelOutput = vi.fn<() => void>()
+    const toModelOutput = (): { type: 'text'; value: string } => ({ type: 'text', value: '' })
     const order = defineTool({
       name: 'order',
       description: 'Places an order',

@@ -7,7 +7,7 @@ import { callOptions } from './fixtures/charge-tool.ts'
 const schema = z.object({ n: z.number() })
 
 function define(options: object): unknown {
-  return defineTool({ name: 'act', schema, execute: () => 1, ...options } as never)
+  return defineTool({ name: 'act', schema, execute: () => 1, ...options })
 }
 
 describe('defineTool', () => {

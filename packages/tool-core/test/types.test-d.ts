@@ -1,4 +1,4 @@
-import { generateText, streamText, ToolLoopAgent, type ToolSet } from 'ai'
+import { generateText, streamText, type Tool, ToolLoopAgent, type ToolSet } from 'ai'
 import { generateText as generateTextV5, type ToolSet as ToolSetV5 } from 'ai-v5'
 import {
   generateText as generateTextV6,
@@ -7,7 +7,13 @@ import {
 } from 'ai-v6'
 import { describe, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
-import { type DefinedTool, defineTool, toolset } from '@smithers/tool-core'
+import {
+  type DefinedTool,
+  defineTool,
+  type DefineToolOptions,
+  toolset,
+  type Verdict,
+} from '@smithers/tool-core'
 
 const weather = defineTool({
   name: 'weather.today',
@@ -93,5 +99,131 @@ describe('toolset', () => {
     expectTypeOf(set.weather_today).toEqualTypeOf<typeof weather>()
     expectTypeOf(set.progress).toEqualTypeOf<typeof progress>()
     expectTypeOf(set).toExtend<ToolSet>()
+  })
+})
+
+describe('the fields of the AI SDK', () => {
+  const schema = z.object({ city: z.string(), at: z.string().transform((text) => new Date(text)) })
+  type Input = { city: string; at: Date }
+  type Sdk = Tool<Input, WeatherOutput, { tenant: string }>
+
+  test('know the input, the output and the context of the tool', () => {
+    defineTool({
+      name: 'weather',
+      schema,
+      contextSchema: z.object({ tenant: z.string() }),
+      description: ({ context }) => context.tenant,
+      execute: async ({ city }, { context, idempotencyKey }) => {
+        expectTypeOf(context).toEqualTypeOf<{ tenant: string }>()
+        return { city, celsius: 20, key: idempotencyKey }
+      },
+      toModelOutput: (options) => {
+        expectTypeOf(options).toExtend<Parameters<NonNullable<Sdk['toModelOutput']>>[0]>()
+        expectTypeOf(options.output).toEqualTypeOf<WeatherOutput>()
+        expectTypeOf(options.input).toEqualTypeOf<Input>()
+        return { type: 'text', value: `${options.output.celsius} °C` }
+      },
+      inputExamples: [{ input: { city: 'Rome', at: '2026-01-01' } }],
+      onInputStart: ({ toolCallId, context }) => {
+        expectTypeOf(toolCallId).toEqualTypeOf<string>()
+        expectTypeOf(context).toEqualTypeOf<{ tenant: string }>()
+      },
+      onInputDelta: ({ inputTextDelta }) => {
+        expectTypeOf(inputTextDelta).toEqualTypeOf<string>()
+      },
+      onInputAvailable: ({ input }) => {
+        expectTypeOf(input).toEqualTypeOf<Input>()
+      },
+    })
+    defineTool({
+      name: 'without a context schema',
+      schema,
+      execute: (_args, { context }) => {
+        expectTypeOf(context).toEqualTypeOf<unknown>()
+        return 1
+      },
+    })
+  })
+
+  test('take what the fields of a tool of AI SDK 7 take', () => {
+    type Ours = DefineToolOptions<typeof schema, WeatherOutput, 'weather', { tenant: string }>
+    type Field<Name extends keyof Sdk & keyof Ours> = NonNullable<Sdk[Name]>
+    expectTypeOf<Field<'toModelOutput'>>().toExtend<NonNullable<Ours['toModelOutput']>>()
+    expectTypeOf<Field<'providerOptions'>>().toExtend<NonNullable<Ours['providerOptions']>>()
+    expectTypeOf<Field<'metadata'>>().toExtend<NonNullable<Ours['metadata']>>()
+    expectTypeOf<typeof weather>().toExtend<Tool>()
+    // What we are given is handed on, so the AI SDK must take it.
+    type Shown = Awaited<ReturnType<NonNullable<Ours['toModelOutput']>>>
+    type SdkShown = Awaited<ReturnType<Field<'toModelOutput'>>>
+    expectTypeOf<SdkShown>().toExtend<Shown>()
+    expectTypeOf<Exclude<Shown, { type: 'content' }>['type']>().toEqualTypeOf<
+      Exclude<SdkShown, { type: 'content' }>['type']
+    >()
+  })
+
+  test('refuse what does not fit', () => {
+    const execute = (): string => 'ok'
+    defineTool({
+      name: 'wrong',
+      schema,
+      execute,
+      // @ts-expect-error the city is a text
+      inputExamples: [{ input: { city: 5, at: '' } }],
+    })
+    defineTool({
+      name: 'wrong',
+      schema,
+      execute,
+      // @ts-expect-error no such output of a model
+      toModelOutput: ({ output }) => ({ type: 'txt', value: output }),
+    })
+    // @ts-expect-error the output is a text
+    defineTool({ name: 'wrong', schema, execute, outputSchema: z.number() })
+    const right = defineTool({ name: 'right', schema, execute, outputSchema: z.string() })
+    expectTypeOf(right.execute).returns.toEqualTypeOf<Promise<string>>()
+  })
+})
+
+describe('verify and logOutput', () => {
+  test('leave the type of the output to execute', () => {
+    const pay = defineTool({
+      name: 'pay',
+      schema: z.object({}),
+      sideEffect: true,
+      // @ts-expect-error the verdict must hold an output of the tool
+      verify: async (): Promise<Verdict<string | undefined>> => ({ happened: false }),
+      execute: async (_args, _ctx) => 'paid',
+    })
+    void pay
+    const charge = defineTool({
+      name: 'charge',
+      schema: z.object({}),
+      sideEffect: true,
+      verify: async (_args, prior, ctx) =>
+        prior.attempt > 1
+          ? { happened: true, output: `found ${ctx.idempotencyKey}` }
+          : { happened: false },
+      execute: async (_args, _ctx) => 'charged',
+      logOutput: (output) => {
+        expectTypeOf(output).toEqualTypeOf<string>()
+        return output.length
+      },
+    })
+    expectTypeOf(charge.execute).returns.toEqualTypeOf<Promise<string>>()
+    const unknown = defineTool({
+      name: 'charge',
+      schema: z.object({}),
+      sideEffect: true,
+      verify: async () => ({ happened: 'unknown' }),
+      execute: async (_args, _ctx) => 'charged',
+    })
+    expectTypeOf(unknown.execute).returns.toEqualTypeOf<Promise<string>>()
+    const first = defineTool({
+      name: 'charge',
+      schema: z.object({}),
+      logOutput: (output: string) => output.length,
+      execute: async () => 'charged',
+    })
+    expectTypeOf(first.execute).returns.toEqualTypeOf<Promise<string>>()
   })
 })

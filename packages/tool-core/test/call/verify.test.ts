@@ -28,7 +28,7 @@ async function secondAttempt(
     sideEffect: true,
     ...(timeoutMs !== undefined && { timeoutMs }),
     verify: (_args, _prior, ctx) => verify(ctx) as Verdict<string>,
-    execute: async (_args, _ctx) => {
+    execute: async (_args, _ctx): Promise<string> => {
       runs += 1
       throw new Error('socket hang up')
     },
