@@ -16,7 +16,6 @@ import { systemCode } from './file-error.ts'
 import { fileLimits } from './file-limits.ts'
 import type { HeldDirectory } from './held-directory.ts'
 import { isSmall } from './read-file.ts'
-import { sweepLeftovers } from './sweep-leftovers.ts'
 import { temporaryName } from './temporary-name.ts'
 import { flushInPool, writeInPool } from './pool-calls.ts'
 
@@ -55,7 +54,6 @@ export function beginFile(
   replaced: BigIntStats | undefined,
 ): PendingFile {
   directory.recheck()
-  sweepLeftovers(directory)
   const { fd, name: temporary } = openTemporary(directory, replaced === undefined ? 0o666 : 0o600)
   let isOpen = true
   let exists = true

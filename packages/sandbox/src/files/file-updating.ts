@@ -19,6 +19,7 @@ import {
 } from './read-file.ts'
 import { inTurn } from './semaphore.ts'
 import type { Semaphore } from './semaphore.ts'
+import { sweepLeftovers } from './sweep-leftovers.ts'
 import { toBytes } from './text-encoding.ts'
 import type { Place } from './walk-path.ts'
 
@@ -129,6 +130,7 @@ function replaceFile(
   const { place, entry, snapshot, bytes } = version
   const { directory, name } = place
   if (name === undefined) throw notAFile(path, 'directory')
+  sweepLeftovers(directory)
   const file = beginFile(directory, entry.stat)
   const finish = () => {
     // The look at the name comes last: as little time as possible lies between it and the rename.

@@ -8,6 +8,7 @@ import { kindOf } from './held-directory.ts'
 import { isSmall } from './read-file.ts'
 import { inTurn } from './semaphore.ts'
 import type { Semaphore } from './semaphore.ts'
+import { sweepLeftovers } from './sweep-leftovers.ts'
 import { toBytes } from './text-encoding.ts'
 import type { Place } from './walk-path.ts'
 
@@ -100,10 +101,14 @@ interface Target {
 }
 
 function openTarget(guard: FileGuard, { path, exclusive }: WriteRequest): Target {
+  let isNewDirectory = false
   const place = guard.walk(path, {
     lastLink: exclusive ? 'keep' : 'follow',
     hold: 'stat',
-    createParents: (parent) => guard.policy.check(parent, 'change'),
+    createParents: (parent) => {
+      guard.policy.check(parent, 'change')
+      isNewDirectory = true
+    },
     creates: 'file',
   })
   try {
@@ -117,6 +122,7 @@ function openTarget(guard: FileGuard, { path, exclusive }: WriteRequest): Target
       guard.policy.checkLinks(place.relativePath, stat)
       checkWritable(place.directory.at(name), stat)
     }
+    if (!isNewDirectory) sweepLeftovers(place.directory)
     return { place, name, file: beginFile(place.directory, stat) }
   } catch (error) {
     place.close()
