@@ -88,7 +88,12 @@ export interface ToolContextOptions extends JournalOptions {
   readonly rootDir?: string | undefined
   /** @default false */
   readonly allowNetwork?: boolean | undefined
-  /** Bytes, at most 10 MiB. @default 200_000 */
+  /**
+   * Bytes, at most 10 MiB. What the log stores of a larger payload, size, SHA-256 and error code, takes some 150 bytes
+   * however small the limit is.
+   *
+   * @default 200_000
+   */
   readonly maxOutputBytes?: number | undefined
   /** Milliseconds, at most one hour. @default 60_000 */
   readonly timeoutMs?: number | undefined

@@ -16,7 +16,11 @@ export interface JournalOptions {
   readonly namespace?: string | undefined
   /** `'task'` gives every call the documented key of the task, as the seeds' system did. @default 'call' */
   readonly keyScope?: 'call' | 'task' | undefined
-  /** Makes the recorded hash of arguments an HMAC, so that short secrets cannot be guessed from it. */
+  /**
+   * Makes the recorded hash of arguments an HMAC, so that short secrets cannot be guessed from it. Idempotency keys are
+   * made from that hash, or they could be guessed from in its place: with another secret, a run that goes on misses its
+   * earlier calls. Keep the old one until open runs have ended.
+   */
   readonly keySecret?: string | undefined
   /** @default 'seed' */
   readonly safety?: RunSafety | undefined

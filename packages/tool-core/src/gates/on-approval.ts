@@ -5,7 +5,10 @@ import type { ToolContext } from '../tool-context.ts'
 /** An answer to a question for approval. */
 export interface ApprovalDecision {
   readonly approved: boolean
-  /** Arguments to run with instead of the agent's; checked with the tool's schema. */
+  /**
+   * Arguments to run with instead of the agent's; checked with the tool's schema. The idempotency key stays that of the
+   * call that was approved, so that every attempt finds it.
+   */
   readonly approvedArgs?: unknown
   /** Who decided. */
   readonly decidedBy?: string | undefined
