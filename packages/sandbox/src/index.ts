@@ -18,11 +18,8 @@ export type {
   SessionProcess,
   WritableSessionProcess,
 } from './session.ts'
-export {
-  createSandboxFiles,
-  type SandboxFiles,
-  type SandboxFilesOptions,
-} from './files/sandbox-files.ts'
+export { createSandboxFiles } from './files/create-sandbox-files.ts'
+export type { SandboxFiles, SandboxFilesOptions } from './files/sandbox-files.ts'
 export type { DirectoryEntry } from './files/directory-entries.ts'
 export type { OpenOptions, SandboxFile } from './files/file-reading.ts'
 export type { FileStat, OpenDirectory } from './files/tree-looking.ts'

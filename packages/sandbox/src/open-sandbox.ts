@@ -1,5 +1,5 @@
 import { canonicalDirectory } from './files/file-guard.ts'
-import { createSandboxFiles } from './files/sandbox-files.ts'
+import { createSandboxFiles } from './files/create-sandbox-files.ts'
 import { resolveProtectedNames } from './files/protected-names.ts'
 import type { IsolationReport } from './isolation/backend.ts'
 import { detectIsolation } from './isolation/detect-isolation.ts'

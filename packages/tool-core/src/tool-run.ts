@@ -27,7 +27,10 @@ export interface ToolRun {
   readonly context: TaskContext
   /** Hand it to the agent: it is aborted when the run must not go on. */
   readonly abortSignal: AbortSignal
-  /** Why the run must not go on: the log failed where that is not safe, or another worker took a call over. */
+  /**
+   * Why the run must not go on: the log failed where that is not safe, another worker took a call over, or a tool threw a
+   * `fatal` error.
+   */
   readonly fatal: SmithersError | undefined
   /** Copies of tools whose calls belong to this run, wherever they are made. */
   tools<Tools extends Readonly<Record<string, unknown>>>(tools: Tools): Tools

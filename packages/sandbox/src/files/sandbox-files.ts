@@ -1,28 +1,12 @@
-import { readOptions } from '../read-options.ts'
-import { SandboxError } from '../sandbox-error.ts'
-import { sandboxFilesOptions } from '../sandbox-options.ts'
 import type { WriteDurability } from './atomic-write.ts'
 import type { DirectoryEntry } from './directory-entries.ts'
-import { fileNotFound, toFileError } from './file-error.ts'
-import { openFileGuard } from './file-guard.ts'
-import { fileLimits } from './file-limits.ts'
-import { openFile, readContent } from './file-reading.ts'
 import type { OpenOptions, SandboxFile } from './file-reading.ts'
-import { updateContent } from './file-updating.ts'
-import { writeContent } from './file-writing.ts'
 import type { WriteContent } from './file-writing.ts'
 import type { GuardKind } from './held-directory.ts'
-import { selectLines } from './line-range.ts'
 import type { LineRange } from './line-range.ts'
-import { resolveProtectedNames } from './protected-names.ts'
-import { copyBytes, fileTooLarge } from './read-file.ts'
-import { createSemaphore } from './semaphore.ts'
-import { decodeText, encodeText } from './text-encoding.ts'
-import { changeMode, makeDirectory, removeEntry, renameEntry } from './tree-changes.ts'
-import { listDirectory, openDirectory, statPath, walkDirectory } from './tree-looking.ts'
 import type { FileStat, OpenDirectory } from './tree-looking.ts'
 
-/** Options of {@link createSandboxFiles}. */
+/** Options of `createSandboxFiles`. */
 export interface SandboxFilesOptions {
   /** The directory to confine to. Links in it are resolved once, now. */
   readonly rootDir: string
@@ -127,149 +111,4 @@ export interface SandboxFiles {
    * a stream) stops before the next one with `INVALID_INPUT`.
    */
   close(): void
-}
-
-/**
- * Opens a directory as the root of confined file operations. On Linux no operation ever acts on anything outside it, even
- * while another process renames directories and links as fast as it can.
- *
- * @throws `INVALID_INPUT` when the root is not a directory.
- * @throws `TOOL_ISOLATION_UNAVAILABLE` for `guard: 'beneath'` where that is impossible.
- */
-export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
-  const settings = resolveOptions(options)
-  const { durability } = settings
-  const guard = openFileGuard(settings)
-  const held = createSemaphore(fileLimits.maxHeldCalls)
-  const readLimit = fileLimits.defaultMaxReadBytes
-
-  return Object.freeze<SandboxFiles>({
-    rootDir: guard.rootDir,
-    guard: guard.tree.guard,
-    read: (path, { maxBytes = readLimit } = {}) =>
-      readContent(guard, held, { path, maxBytes, convert: copyBytes }),
-    readText: (path, { maxBytes = readLimit } = {}) =>
-      readContent(guard, held, { path, maxBytes, convert: (bytes) => decodeText(bytes, path) }),
-    readLines: (path, range) =>
-      guard.run(path, async () => {
-        const file = openFile(guard, path, {})
-        try {
-          const maxBytes = range.maxBytes ?? readLimit
-          const selection = await selectLines(file.fd, file.sizeBytes, { ...range, maxBytes })
-          const { bytes, totalBytes, totalLines } = selection
-          if (totalBytes > maxBytes) throw fileTooLarge(path, totalBytes, maxBytes)
-          return { text: decodeText(bytes, path), totalLines }
-        } finally {
-          file.close()
-        }
-      }),
-    write: (path, content, choice = {}) =>
-      writeContent(guard, held, {
-        path,
-        content,
-        durability: choice.durability ?? durability,
-        exclusive: choice.create ?? false,
-      }),
-    update: (path, change, choice = {}) =>
-      updateContent(guard, held, {
-        path,
-        change,
-        maxBytes: choice.maxBytes ?? readLimit,
-        durability: choice.durability ?? durability,
-      }),
-    updateText: (path, change, choice = {}) =>
-      updateContent(guard, held, {
-        path,
-        change: (bytes) => {
-          const text = change(decodeText(bytes, path))
-          return text === undefined ? undefined : encodeText(text, bytes)
-        },
-        maxBytes: choice.maxBytes ?? readLimit,
-        durability: choice.durability ?? durability,
-      }),
-    open: (path, choice = {}) => guard.run(path, () => openFile(guard, path, choice)),
-    mkdir: (path) => guard.run(path, () => makeDirectory(guard, path)),
-    rename: (from, to) => guard.run(from, () => renameEntry(guard, from, to)),
-    async remove(path, { recursive = false } = {}) {
-      const steps = removeEntry(guard, path, recursive)
-      const release = guard.hold(() => steps.return(false))
-      try {
-        for (;;) {
-          const step = await guard.run(path, () => someSteps(steps))
-          if (step.done === true) return step.value
-        }
-      } finally {
-        release()
-      }
-    },
-    chmod: (path, mode) => guard.run(path, () => changeMode(guard, path, mode)),
-    list: (path = '.') => guard.run(path, () => listDirectory(guard, path)),
-    async *walk(path = '.') {
-      const entries = walkDirectory(guard, path)
-      const release = guard.hold(() => entries.return())
-      try {
-        for (;;) {
-          const step = await guard.run(path, () => entries.next())
-          if (step.done === true) return
-          yield step.value
-        }
-      } finally {
-        entries.return()
-        release()
-      }
-    },
-    stat: (path, { followLink = true } = {}) =>
-      guard.run(path, () => {
-        const stat = statPath(guard, path, followLink ? 'follow' : 'keep')
-        if (stat === undefined) throw fileNotFound(path)
-        return stat
-      }),
-    exists: (path) =>
-      guard.run(path, () => {
-        try {
-          return statPath(guard, path, 'follow') !== undefined
-        } catch (error) {
-          const failure = toFileError(error, path)
-          if (isAbsence(failure)) return false
-          throw failure
-        }
-      }),
-    isDenied: (relativePath) => guard.policy.denied(relativePath) !== undefined,
-    openDirectory(path = '.') {
-      try {
-        return openDirectory(guard, path)
-      } catch (error) {
-        throw toFileError(error, path)
-      }
-    },
-    isCurrent: () => guard.isCurrent(),
-    close: () => guard.close(),
-  })
-}
-
-/** A directory on the way is missing, or is a file. */
-function isAbsence(failure: unknown): boolean {
-  if (!SandboxError.isInstance(failure)) return false
-  return failure.code === 'TOOL_FILE_NOT_FOUND' || failure.details['errno'] === 'ENOTDIR'
-}
-
-function someSteps<T>(steps: Iterator<void, T, void>): IteratorResult<void, T> {
-  for (let count = 0; count < 64; count += 1) {
-    const step = steps.next()
-    if (step.done === true) return step
-  }
-  return { done: false, value: undefined }
-}
-
-function resolveOptions(given: SandboxFilesOptions) {
-  const {
-    rootDir,
-    deny = [],
-    protect = 'default',
-    maxLinks = 1,
-    durability = 'fsync',
-    guard = 'auto',
-  } = readOptions(given, sandboxFilesOptions)
-  const protectedNames = resolveProtectedNames(protect)
-  return Object.freeze({ rootDir, deny, protectedNames, maxLinks, durability, guard })
 }

@@ -343,6 +343,19 @@ describe('SandboxFiles.write', () => {
     expect(leftovers(root)).toEqual([])
   })
 
+  it.each([
+    [{ creat: true }, 'Unknown option "creat". Did you mean create?'],
+    [{ exclusive: true }, 'Unknown option "exclusive". The options are durability, create.'],
+    [{ create: 'exclusive' }, 'create is "exclusive". Pass true or false.'],
+    [{ durability: 'none' }, 'durability is "none".'],
+  ])('overwrites nothing with the options %j', async (options, message) => {
+    const { root, files } = createWorkspace({ f: 'old' })
+    const writing = files.write('f', 'new', options as never)
+    await expect(writing).rejects.toThrow(code('INVALID_INPUT'))
+    await expect(writing).rejects.toThrow(message)
+    expect(readFileSync(join(root, 'f'), 'utf8')).toBe('old')
+  })
+
   it('gives one of many that create the same file the file, and refuses the others', async () => {
     const { root, files } = createWorkspace()
     const outcomes = await Promise.allSettled(
@@ -657,6 +670,28 @@ describe('SandboxFiles.list, walk, stat and exists', () => {
     expect(openDescriptors()).toBe(before)
     expect(() => files.openDirectory('..')).toThrow(code('TOOL_PATH_ESCAPE'))
     expect(() => files.openDirectory('a/f')).toThrow('not a directory')
+  })
+})
+
+describe('options of the methods', () => {
+  it('are refused when they do not exist', async () => {
+    const { files } = createWorkspace({ f: 'text', 'd/f': '' })
+    const wrong = { wrong: 1 } as never
+    for (const call of [
+      () => files.read('f', wrong),
+      () => files.readText('f', wrong),
+      () => files.readLines('f', wrong),
+      () => files.update('f', () => 'x', wrong),
+      () => files.updateText('f', () => 'x', wrong),
+      () => files.open('f', wrong),
+      () => files.remove('d', wrong),
+      () => files.stat('f', wrong),
+    ]) {
+      await expect(call()).rejects.toThrow('Unknown option "wrong"')
+    }
+    expect(await files.readText('f', { maxBytes: 4 })).toBe('text')
+    await expect(files.remove('d', { recursive: 1 } as never)).rejects.toThrow('recursive is 1.')
+    expect(await files.exists('d/f')).toBe(true)
   })
 })
 

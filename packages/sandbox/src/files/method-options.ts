@@ -1,0 +1,44 @@
+import { accepts, flag, type OptionFields, oneOf, readOptions } from '../read-options.ts'
+
+const maxBytes = accepts('a number of bytes', (value) => typeof value === 'number' && value >= 0)
+const line = accepts('the number of a line', (value) => typeof value === 'number')
+const durability = oneOf(['fsync', 'relaxed'])
+
+type Method = 'read' | 'readLines' | 'write' | 'update' | 'open' | 'remove' | 'stat'
+
+const fields: Readonly<Record<Method, OptionFields>> = {
+  read: { maxBytes },
+  readLines: {
+    startLine: line,
+    endLine: line,
+    maxBytes,
+    abortSignal: accepts('an AbortSignal', (value) => typeof value === 'object'),
+  },
+  write: { durability, create: flag },
+  update: { maxBytes, durability },
+  open: {
+    access: oneOf(['read', 'write', 'append', 'read-write']),
+    create: accepts("true, false or 'exclusive'", (value) =>
+      [true, false, 'exclusive'].includes(value as boolean),
+    ),
+    truncate: flag,
+  },
+  remove: { recursive: flag },
+  stat: { followLink: flag },
+}
+
+const none = Object.freeze({})
+
+/**
+ * The options of one call of a method, read and checked: `create` misspelt would otherwise overwrite what it was to keep.
+ *
+ * @throws SandboxError `INVALID_INPUT`
+ */
+export function methodOptions<Options extends object>(
+  method: Method,
+  given: Options | undefined,
+): Partial<Options> {
+  // Most calls have none, and a small file is read in less time than an object is looked through.
+  if (given === undefined) return none
+  return readOptions<Partial<Options>>(given, fields[method] as never)
+}
