@@ -5,6 +5,8 @@ import {
   createToolRun,
   defineTool,
   type OnRetry,
+  type ToolCallLog,
+  type ToolCallRow,
   type ToolRun,
   type ToolRunOptions,
 } from '@smithers/tool-core'
@@ -14,12 +16,12 @@ import { scriptedModel } from '../fixtures/scripted-model.ts'
 
 const marker = '[smithers:tool-resume-warning]'
 
-/** A tool that gives an output, and how often it ran; two attempts call it. */
+/** A tool that gives an output; two attempts call it. */
 async function twice(
   output: unknown,
   options: ToolRunOptions = {},
   settings: { readonly logOutput?: (output: unknown) => unknown } = {},
-): Promise<{ answers: unknown[]; runs: number; rows: { outputExact?: boolean }[] }> {
+): Promise<{ answers: unknown[]; runs: number; rows: ToolCallRow[] }> {
   let runs = 0
   const pay = defineTool({
     name: 'pay',
@@ -86,24 +88,11 @@ describe('onRetry: reuse', () => {
 
   test('runs again after a log that does not say whether a record is whole', async () => {
     const log = createMemoryLog()
-    const forgetful = {
+    const forgetful: ToolCallLog = {
       ...log,
-      list: (...query: Parameters<typeof log.list>) =>
-        log.list(...query).map(({ outputExact: _forgotten, ...row }) => row),
+      list: (query) => log.list(query).map(({ outputExact: _forgotten, ...row }) => row),
     }
-    let runs = 0
-    const pay = defineTool({
-      name: 'pay',
-      schema: z.object({}),
-      sideEffect: true,
-      onRetry: 'reuse',
-      warn: () => {},
-      execute: (_args, _ctx) => (runs += 1),
-    })
-    for (const attempt of [1, 2]) {
-      const run = createToolRun({ runId: 'r', log: forgetful, attempt })
-      await run.tools({ pay }).pay.execute({}, callOptions())
-    }
+    const { runs } = await twice('paid', { log: forgetful })
     expect(runs).toBe(2)
   })
 })
