@@ -65,6 +65,8 @@ export function createBashTool(settings: ToolSettings): DefinedTool<BashInput, s
         ...(opts?.cwd === undefined ? {} : { cwd: opts.cwd }),
         maxOutputBytes,
         timeoutMs,
+        // The text is one: an error stands where it was printed. Who watches commands is promised both streams.
+        mergeOutput: settings.onCommand === undefined,
         signal: ctx.abortSignal,
       })
       settings.onCommand?.({ toolCallId: ctx.toolCallId, cmd, args: args ?? [], result })
@@ -97,7 +99,8 @@ function failure(cmd: string, result: RunResult): SmithersError {
     })
   }
   const outOfMemory = result.violations.find(({ rule }) => rule === 'memory')
-  const message = `"${cmd}" ${ending(result)}.${outOfMemory === undefined ? '' : ` ${outOfMemory.message}`}`
+  const reasons = [outOfMemory?.message, result.hint].filter((reason) => reason !== undefined)
+  const message = [`"${cmd}" ${ending(result)}.`, ...reasons].join(' ')
   return new SmithersError('TOOL_COMMAND_FAILED', withOutput(message, result), { details })
 }
 
@@ -120,5 +123,7 @@ function ending({ exitCode, signal }: RunResult): string {
 
 function withOutput(message: string, { output, status }: RunResult): string {
   if (status === 'refused' || status === 'spawn-error') return message
-  return output.trim() === '' ? `${message} It printed nothing.` : `${message} Output:\n${output}`
+  if (output === '') return `${message} It printed nothing.`
+  if (output.trim() === '') return `${message} It printed only blanks.`
+  return `${message} Output:\n${output}`
 }

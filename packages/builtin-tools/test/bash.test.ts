@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -50,6 +51,36 @@ describe('bash', () => {
       expect(await run({ cmd: 'pwd', opts: { cwd: 'sub' } })).toBe(`${root}/sub\n`)
     },
   )
+
+  test.runIf(process.platform === 'linux')(
+    'returns the lines of both streams in the order in which they were printed',
+    async () => {
+      const { run } = createTask()
+      const script = 'for i in 1 2 3; do echo out $i; echo err $i >&2; done'
+      for (let round = 0; round < 10; round += 1) {
+        expect(await run({ cmd: 'sh', args: ['-c', script] })).toBe(
+          'out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n',
+        )
+      }
+    },
+  )
+
+  test('tells blanks from nothing', async () => {
+    const { run } = createTask()
+    await expect(run({ cmd: 'sh', args: ['-c', 'echo; exit 3'] })).rejects.toThrow(
+      '"sh" exited with code 3. It printed only blanks.',
+    )
+    await expect(run({ cmd: 'false' })).rejects.toThrow('code 1. It printed nothing.')
+  })
+
+  test('explains a failure at a protected name', async () => {
+    const { run, root } = createTask({ isolation: 'auto' })
+    execFileSync('git', ['init', '-q', root])
+    const failure = await run({ cmd: 'git', args: ['config', 'user.name', 'me'] }).catch(String)
+    // Without isolation nothing stops it.
+    if (failure === '') return
+    expect(failure).toContain('Commands may read but not change ".git/config": protected names')
+  })
 
   test('reads no shell syntax in cmd, and shows how to ask for a shell', async () => {
     const { run } = createTask()

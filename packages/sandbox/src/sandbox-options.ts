@@ -93,6 +93,7 @@ export const runOptions: FieldsOf<RunOptions> = {
   cwd: accepts('a path', (value) => typeof value === 'string'),
   env: variables,
   access: oneOf(accesses),
+  mergeOutput: accepts('true or false', (value) => typeof value === 'boolean'),
   stdin: input,
   signal: accepts('an AbortSignal', isSignal),
   onOutput: callback,

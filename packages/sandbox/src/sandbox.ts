@@ -62,6 +62,12 @@ export interface RunOptions extends CommandLimits {
    * temporary directory). It is confined more closely, and starts sooner. @default 'write'
    */
   readonly access?: CommandAccess | undefined
+  /**
+   * Gives the command one pipe for both of its streams, so that `output` has what it printed in the exact order. It then
+   * is all `stdout`, and `stderr` is empty. Two pipes are read one after the other, so their order is only near. On Linux;
+   * elsewhere the streams stay two. @default false
+   */
+  readonly mergeOutput?: boolean | undefined
   /** What the command reads from standard input. @default nothing */
   readonly stdin?: CommandInput | undefined
   /** Kills the whole tree when it aborts; a signal that has aborted already starts nothing. */
@@ -85,6 +91,8 @@ export interface RunResult extends CapturedOutput {
   readonly enforced: RunEnforcement
   /** Protected names that the command made or changed, and limits that it met. */
   readonly violations: readonly Violation[]
+  /** Why the command may have failed, when that is a rule of ours and its output does not say so. */
+  readonly hint?: string
   /** Why the status is not `'exited'`: what to throw, or to show. */
   readonly error?: SandboxError
 }

@@ -104,9 +104,11 @@ export function createBubblewrap(): IsolationBackend {
       return {
         file: found.path,
         args: [
-          ...['--args', '3'],
+          '--args',
+          '3',
           ...(status === undefined ? [] : ['--json-status-fd', String(4 + descriptors.length)]),
-          ...['--', ...request.argv],
+          '--',
+          ...request.argv,
         ],
         // bwrap runs outside: nothing that its own loader would obey (LD_PRELOAD) comes near it.
         env: {},

@@ -15,11 +15,13 @@ import { readOptions } from '../read-options.ts'
 import { runOptions } from '../sandbox-options.ts'
 import { SandboxError } from '../sandbox-error.ts'
 import { checkArguments } from './check-arguments.ts'
+import { arePipesReady, makePipes } from './command-pipes.ts'
 import { createControlGroup, hasControlGroups } from './control-group.ts'
 import { markerVariable } from './environment.ts'
 import { findCommand } from './find-command.ts'
 import { findDenied } from './find-denied.ts'
 import { OutputBuffer } from './output-buffer.ts'
+import { protectionHint } from './protection-hint.ts'
 import { withResourceLimits } from './resource-limits.ts'
 import { runCommand, type CommandOutcome, type RunHooks } from './run-command.ts'
 import {
@@ -74,11 +76,12 @@ export async function confinedRun(
     enforced,
   })
 
-  if (options.signal?.aborted === true) {
-    return notStarted('aborted', aborted(command, options.signal, 'none'))
-  }
+  const isAborted = (): boolean => options.signal?.aborted === true
+  if (isAborted()) return notStarted('aborted', aborted(command, options.signal, 'none'))
   const refusal = settings.check?.(argv) ?? null
   if (refusal !== null) return notStarted('refused', refusedByPolicy(refusal, command))
+  while (!arePipesReady()) await makePipes()
+  if (isAborted()) return notStarted('aborted', aborted(command, options.signal, 'none'))
   const cwd = options.cwd ?? '.'
   let directory: OpenDirectory
   try {
@@ -131,11 +134,16 @@ export async function confinedRun(
       failure === null
         ? verdict(outcome, { command, args, limits, signal: options.signal })
         : (['spawn-error', neverStarted(command, failure)] as const)
+    const hint =
+      enforced.files === 'enforced' && outcome.exitCode !== 0
+        ? protectionHint(captured.output, watch.names.mount)
+        : undefined
     return {
       ...captured,
       status,
       enforced,
       violations: [...changedNames(watch), ...violations],
+      ...(hint === undefined ? {} : { hint }),
       ...(error === undefined ? {} : { error }),
     }
   } finally {
@@ -224,11 +232,14 @@ async function start({
       onOutput: options.onOutput,
       marker,
       namespaceKill: settings.enforced.kill === 'enforced',
+      mergeOutput: options.mergeOutput ?? false,
       memoryMb: group === undefined ? limits.memoryMb : null,
       hooks,
     })
     const failure =
-      outcome.exitCode === 1 ? (isolated.startFailure?.(outcome.stderr) ?? null) : null
+      outcome.exitCode === 1
+        ? (isolated.startFailure?.(outcome.stderr || outcome.stdout) ?? null)
+        : null
     const outOfMemory = outcome.terminated === 'memory' || (group?.ranOutOfMemory() ?? false)
     return {
       outcome,

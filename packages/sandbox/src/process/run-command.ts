@@ -1,12 +1,13 @@
 // node:child_process and not execa: measured here, `execa('true')` with `buffer: false` took 1.2 to 1.35 times as long
 // as `spawn('true')` and 60 ms to import, more than this whole runner may add (`pnpm bench processes` shows both).
 import { spawn, type ChildProcess } from 'node:child_process'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { WrappedCommand } from '../isolation/backend.ts'
 import { drainMs } from '../limits.ts'
 import { toBytes } from '../files/text-encoding.ts'
 import { closeDescriptors } from '../isolation/close-descriptors.ts'
+import { type CommandPipe, openCommandPipe } from './command-pipes.ts'
 import { descriptorSlots } from './inherited-descriptors.ts'
 import { killGroup, killLeftovers, killTree } from './kill-tree.ts'
 import { watchMemory } from './memory-watch.ts'
@@ -35,6 +36,8 @@ export interface RunCommandRequest {
   readonly marker: string
   /** True when the backend's process namespace dies with the process that is spawned. */
   readonly namespaceKill: boolean
+  /** One pipe for both streams, where there are pipes: the exact order, and all of it as `stdout`. */
+  readonly mergeOutput: boolean
   /** MiB of memory to watch for, where nothing better does; `null` for no limit. */
   readonly memoryMb: number | null
   readonly hooks: RunHooks
@@ -83,15 +86,21 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
   })
 
   let child: ChildProcess
+  const pipes = openPipes(request)
   try {
-    child = spawnChild(request)
+    child = spawnChild(request, pipes)
   } catch (error) {
+    closePipes(pipes)
     return finish({ spawnError: error as NodeJS.ErrnoException })
   } finally {
     closeDescriptors(request.command.descriptors)
+    closeDescriptors(pipes.map(({ childEnd }) => childEnd))
   }
   const { pid } = child
-  if (pid === undefined) return finish({ spawnError: await spawnFailure(child) })
+  if (pid === undefined) {
+    closePipes(pipes)
+    return finish({ spawnError: await spawnFailure(child) })
+  }
 
   const tree = { pid, marker: request.marker }
   let terminated: TerminationReason | undefined
@@ -120,8 +129,8 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
   const timer = setTimeout(() => terminate('timeout'), request.timeoutMs)
   const onAbort = (): void => terminate('aborted')
   let unwatch: (() => void) | undefined
-  const readers = (['stdout', 'stderr'] as const).map((stream) =>
-    readStream(stream, child[stream] as Readable, buffer, request.onOutput, fail),
+  const readers = outputsOf(child, pipes).map(([name, stream]) =>
+    readStream(name, stream, buffer, request.onOutput, fail),
   )
   try {
     request.hooks.onStart?.(pid)
@@ -130,7 +139,7 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
       unwatch = watchMemory(tree, request.memoryMb, () => terminate('memory'))
     }
     // A command that has ended needed no more of its input.
-    feed(child, request.stdin, (error) => {
+    feed(child.stdin, request.stdin, (error) => {
       if (!hasExited) fail(error)
     })
     // An abort between the caller's check and the listener.
@@ -163,7 +172,24 @@ export async function runCommand(request: RunCommandRequest): Promise<CommandOut
   return finish({ terminated, exitCode: code, signal, callerError })
 }
 
-function spawnChild({ command, cwd, stdin }: RunCommandRequest): ChildProcess {
+/** Real pipes for the output, one for both streams or one for each; none where they cannot be had. */
+function openPipes({ mergeOutput }: RunCommandRequest): readonly CommandPipe[] {
+  const wanted = mergeOutput ? 1 : 2
+  const pipes = Array.from({ length: wanted }, openCommandPipe).filter((pipe) => pipe !== undefined)
+  if (pipes.length === wanted) return pipes
+  closeDescriptors(pipes.map(({ childEnd }) => childEnd))
+  closePipes(pipes)
+  return []
+}
+
+function closePipes(pipes: readonly CommandPipe[]): void {
+  for (const { stream } of pipes) stream.destroy()
+}
+
+function spawnChild(
+  { command, cwd, stdin }: RunCommandRequest,
+  [stdout, stderr = stdout]: readonly CommandPipe[],
+): ChildProcess {
   return spawn(command.file, command.args, {
     cwd,
     env: command.env,
@@ -171,12 +197,23 @@ function spawnChild({ command, cwd, stdin }: RunCommandRequest): ChildProcess {
     detached: true,
     stdio: [
       stdin === undefined ? 'ignore' : 'pipe',
-      'pipe',
-      'pipe',
+      stdout?.childEnd ?? 'pipe',
+      stderr?.childEnd ?? 'pipe',
       ...descriptorSlots(command.descriptors),
     ],
     windowsHide: true,
   })
+}
+
+function outputsOf(
+  child: ChildProcess,
+  pipes: readonly CommandPipe[],
+): (readonly [OutputStream, Readable])[] {
+  const streams =
+    pipes.length === 0 ? [child.stdout, child.stderr] : pipes.map(({ stream }) => stream)
+  return streams.flatMap((stream, index) =>
+    stream === null ? [] : [[index === 0 ? 'stdout' : 'stderr', stream] as const],
+  )
 }
 
 function spawnFailure(child: ChildProcess): Promise<NodeJS.ErrnoException> {
@@ -194,11 +231,10 @@ function exitOf(
 }
 
 function feed(
-  child: ChildProcess,
+  stdin: Writable | null,
   input: CommandInput | undefined,
   onFailure: (error: unknown) => void,
 ): void {
-  const { stdin } = child
   if (stdin === null || input === undefined) return
   // A command that does not read its input closes the pipe; that is its right (EPIPE).
   stdin.on('error', () => {})

@@ -77,6 +77,7 @@ describe('runCommand', () => {
         onOutput: () => new Promise<void>(() => {}),
         marker: 'test',
         namespaceKill,
+        mergeOutput: false,
         memoryMb: null,
         hooks: { onExit: ended.resolve },
       })
