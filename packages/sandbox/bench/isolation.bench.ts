@@ -75,7 +75,10 @@ const links = ['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => [
   `/${name}`,
 ])
 const settings = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'ld.so.cache', 'alternatives']
-const kernel = ['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev']
+const kernel = [
+  ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'],
+  ...['--perms', '1777', '--size', '1073741824', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+]
 const privates = [
   '--tmpfs',
   '/tmp',

@@ -82,7 +82,7 @@ function surroundings(
     ...(preparedSettings === null
       ? singleSettings(system.settings, hand)
       : ['--ro-bind', preparedSettings, '/etc']),
-    ...kernelMounts,
+    ...kernelMounts(request.policy),
     ...secondTemporaryDirectory(request),
   ]
 }
@@ -134,7 +134,17 @@ function namespaces(network: 'none' | 'host'): string[] {
  * The whole of `/proc` read-only: the settings in it belong to the machine's root, which uid 0 inside still is, and some of
  * `/proc/sys` to whoever owns the namespace. One mount, where covering each place takes two for each.
  */
-const kernelMounts = ['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'] as const
+function kernelMounts({ limits }: WrapRequest['policy']): string[] {
+  return [
+    ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'],
+    // The file system of `/dev` has no size: shared memory gets one with a size, and all else stays as it is.
+    ...['--perms', '1777', ...sized(limits.temporaryMb), '/dev/shm', '--remount-ro', '/dev'],
+  ]
+}
+
+function sized(mebibytes: number): string[] {
+  return ['--size', String(mebibytes * 1024 * 1024), '--tmpfs']
+}
 
 /** `/var/tmp` is the private `/tmp`, unless something is mounted beneath it, which must keep its own path. */
 function secondTemporaryDirectory({ rootDir, policy, env }: WrapRequest): string[] {
@@ -190,8 +200,7 @@ function emptyDirectory(
   const permissions = ['--perms', path === '/tmp' ? '1777' : '0700']
   // A home below /tmp is a directory of that file system already.
   const nested = all.some((other) => other !== path && isWithin(path, other))
-  const size = String(limits.temporaryMb * 1024 * 1024)
-  return [...permissions, ...(nested ? ['--dir', path] : ['--size', size, '--tmpfs', path])]
+  return [...permissions, ...(nested ? ['--dir'] : sized(limits.temporaryMb)), path]
 }
 
 /** A HOME of `/` or `/usr` must not hide the system. */

@@ -82,7 +82,7 @@ describe('bubblewrapArguments', () => {
       const tmpfs = [...optionsFor({}, { HOME: home }).matchAll(/--tmpfs (\S+)/g)].map(
         ([, path]) => path,
       )
-      expect(tmpfs).toEqual(['/tmp'])
+      expect(tmpfs).toEqual(['/dev/shm', '/tmp'])
     },
   )
 
