@@ -75,10 +75,9 @@ const links = ['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => [
   `/${name}`,
 ])
 const settings = ['passwd', 'group', 'hosts', 'nsswitch.conf', 'ld.so.cache', 'alternatives']
-const kernel = [
-  ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'],
-  ...['--perms', '1777', '--size', '1073741824', '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-]
+const shared = ['--perms', '1777', '--size', '1073741824', '--tmpfs', '/dev/shm']
+const proc = ['--proc', '/proc', '--remount-ro', '/proc']
+const kernel = [...proc, '--dev', '/dev', ...shared, '--remount-ro', '/dev']
 const privates = [
   '--tmpfs',
   '/tmp',

@@ -135,11 +135,10 @@ function namespaces(network: 'none' | 'host'): string[] {
  * `/proc/sys` to whoever owns the namespace. One mount, where covering each place takes two for each.
  */
 function kernelMounts({ limits }: WrapRequest['policy']): string[] {
-  return [
-    ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'],
-    // The file system of `/dev` has no size: shared memory gets one with a size, and all else stays as it is.
-    ...['--perms', '1777', ...sized(limits.temporaryMb), '/dev/shm', '--remount-ro', '/dev'],
-  ]
+  const kernel = ['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev']
+  // The file system of `/dev` has no size: shared memory gets one with a size, and all else stays as it is.
+  const shared = ['--perms', '1777', ...sized(limits.temporaryMb), '/dev/shm']
+  return [...kernel, ...shared, '--remount-ro', '/dev']
 }
 
 function sized(mebibytes: number): string[] {
