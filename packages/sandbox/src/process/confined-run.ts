@@ -29,6 +29,7 @@ import {
   cwdError,
   missingCommand,
   neverStarted,
+  preparedTooLong,
   refusedByPolicy,
   spawnFailed,
   timedOut,
@@ -80,6 +81,14 @@ export async function confinedRun(
   if (isAborted()) return notStarted('aborted', aborted(command, options.signal, 'none'))
   const refusal = settings.check?.(argv) ?? null
   if (refusal !== null) return notStarted('refused', refusedByPolicy(refusal, command))
+  let deny: readonly string[]
+  try {
+    deny = await deniedNames(settings, command, limits.timeoutMs, options.signal)
+  } catch (error) {
+    const problem = refusalOf(error)
+    return notStarted(stoppedBefore[problem.code] ?? 'refused', problem)
+  }
+  // The last wait: nobody else may take the pipes that are there now.
   while (!arePipesReady()) await makePipes()
   if (isAborted()) return notStarted('aborted', aborted(command, options.signal, 'none'))
   const cwd = options.cwd ?? '.'
@@ -89,7 +98,8 @@ export async function confinedRun(
   } catch (error) {
     const stat = await settings.files.stat(cwd).catch(() => undefined)
     const problem = cwdError(error, cwd, stat?.kind)
-    return notStarted(problem.code === 'TOOL_PATH_ESCAPE' ? 'refused' : 'spawn-error', problem)
+    const isRule = problem.code === 'TOOL_PATH_ESCAPE' || problem.code === 'TOOL_PATH_DENIED'
+    return notStarted(isRule ? 'refused' : 'spawn-error', problem)
   }
   try {
     const marker = randomUUID()
@@ -122,6 +132,7 @@ export async function confinedRun(
       cwd: directory.absolutePath,
       heldCwd,
       protect: watch.names.mount,
+      deny,
       hooks,
     })
     if (SandboxError.isInstance(started)) {
@@ -151,6 +162,27 @@ export async function confinedRun(
   }
 }
 
+/** How a run ended whose time was over, or that was stopped, while it was prepared. */
+const stoppedBefore: Readonly<Partial<Record<string, RunResult['status']>>> = {
+  TOOL_TIMEOUT: 'timeout',
+  TOOL_ABORTED: 'aborted',
+}
+
+/** What isolation has to hide. The time for the command is over while the tree is walked, too. */
+async function deniedNames(
+  { rootDir, deny, enforced }: RunSettings,
+  command: string,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  if (enforced.files !== 'enforced') return []
+  const endsAt = performance.now() + timeoutMs
+  return findDenied(rootDir, deny, () => {
+    if (signal?.aborted === true) throw aborted(command, signal, 'none')
+    if (performance.now() > endsAt) throw preparedTooLong(command, timeoutMs)
+  })
+}
+
 interface StartRequest {
   readonly settings: RunSettings
   readonly argv: readonly [string, ...string[]]
@@ -161,6 +193,7 @@ interface StartRequest {
   readonly cwd: string
   readonly heldCwd: string
   readonly protect: readonly string[]
+  readonly deny: readonly string[]
   readonly hooks: RunHooks
 }
 
@@ -188,6 +221,7 @@ async function start({
   cwd,
   heldCwd,
   protect,
+  deny,
   hooks,
 }: StartRequest): Promise<Started | SandboxError> {
   const group =
@@ -211,7 +245,7 @@ async function start({
           access: options.access ?? 'write',
           read: settings.read,
           protect,
-          deny: findDenied(settings.rootDir, settings.deny),
+          deny,
           limits: { temporaryMb },
         },
         env,

@@ -1,4 +1,5 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import picomatch from 'picomatch'
 import { cannotExamine, lookFailure } from '../isolation/absence.ts'
 import { decodeName, pathOfName, replacement } from '../isolation/name-bytes.ts'
@@ -13,27 +14,45 @@ import { SandboxError } from '../sandbox-error.ts'
  * that another process swaps for a link meanwhile leads to names that do not exist under the root, and the backend
  * opens each without following links.
  *
- * A directory that permissions forbid to list is denied as a whole: the command could give itself the permission.
- * A name that is not valid UTF-8 is matched with its invalid bytes as characters that only wildcards match.
+ * A directory that permissions forbid to list is denied as a whole: the command could give itself the permission. So is
+ * one that lies deeper than mounts can reach. A name that is not valid UTF-8 is matched with its invalid bytes as
+ * characters that only wildcards match.
  *
- * @throws SandboxError `TOOL_PATH_DENIED` for more names than can be hidden; `TOOL_FILE_FAILED` when a directory cannot
- * be listed for another reason
+ * The event loop turns while a large tree is walked, and `checkTime` is asked in each turn: what it throws ends the walk.
+ *
+ * @throws SandboxError `TOOL_PATH_DENIED` for more names than can be hidden, or more entries than are looked at;
+ * `TOOL_FILE_FAILED` when a directory cannot be listed for another reason
  */
-export function findDenied(rootDir: string, globs: readonly string[]): readonly string[] {
+export async function findDenied(
+  rootDir: string,
+  globs: readonly string[],
+  checkTime: () => void,
+): Promise<readonly string[]> {
   if (globs.length === 0) return []
   const matches = matcherOf(globs)
   const denied = new Set<string>()
   const pending = ['']
+  let seen = 0
+  let turnEndsAt = performance.now() + maxTurnMs
   for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
+    if (performance.now() > turnEndsAt) {
+      await setImmediate()
+      checkTime()
+      turnEndsAt = performance.now() + maxTurnMs
+    }
     const entries = entriesOf(rootDir, directory)
     if (entries === 'forbidden') {
       denied.add(directory)
       continue
     }
+    seen += entries.length
+    if (seen > maxEntries) throw tooMuchToWalk(globs)
     for (const entry of entries) {
       const name = directory === '' ? entry.name : `${directory}/${entry.name}`
       if (!matches(name)) {
-        if (entry.isDirectory) pending.push(name)
+        if (!entry.isDirectory) continue
+        if (isTooDeep(name)) denied.add(name)
+        else pending.push(name)
         continue
       }
       const target = entry.isLink ? targetInside(rootDir, name) : name
@@ -42,6 +61,29 @@ export function findDenied(rootDir: string, globs: readonly string[]): readonly 
   }
   if (denied.size > maxDeniedNames) throw tooManyDenied(globs, denied.size)
   return [...denied]
+}
+
+/** Work in one turn of the event loop. */
+const maxTurnMs = 8
+
+/** Entries looked at before one command: some seconds, and a hundred times a large project. */
+const maxEntries = 1_000_000
+
+/** Each directory above a denied name is a descriptor and a mount. */
+const maxDepth = 100
+/** Leaves room in a path for the root and for what stands before it inside. */
+const maxNameBytes = 2048
+
+function isTooDeep(name: string): boolean {
+  return name.split('/').length >= maxDepth || Buffer.byteLength(name) > maxNameBytes
+}
+
+function tooMuchToWalk(globs: readonly string[]): SandboxError {
+  return new SandboxError(
+    'TOOL_PATH_DENIED',
+    `The root holds more than ${maxEntries} entries, too many to find before each command what the deny globs match, so nothing was started. Remove some, or take a smaller root.`,
+    { details: { rule: 'deny', globs, limit: maxEntries }, effect: 'none' },
+  )
 }
 
 const matchers = new Map<string, (name: string) => boolean>()

@@ -112,6 +112,14 @@ export function timedOut(command: string, timeoutMs: number): SandboxError {
   )
 }
 
+export function preparedTooLong(command: string, timeoutMs: number): SandboxError {
+  return new SandboxError(
+    'TOOL_TIMEOUT',
+    `"${command}" was not started: after ${timeoutMs} ms its root was still being searched for what the deny globs match. Have the timeout raised, or take a smaller root.`,
+    { details: { command, timeoutMs }, effect: 'none' },
+  )
+}
+
 export function aborted(
   command: string,
   signal: AbortSignal | undefined,
