@@ -1,5 +1,5 @@
-import { posix } from 'node:path'
-import type { SandboxFiles } from './files/sandbox-files.ts'
+import { checkFileWriting } from './files/create-sandbox-files.ts'
+import { quotePath } from './files/file-error.ts'
 import type { RunSettings } from './process/confined-run.ts'
 import type { Explanation, SandboxAction } from './sandbox.ts'
 import { SandboxError } from './sandbox-error.ts'
@@ -37,54 +37,24 @@ function explainRun(
 }
 
 async function explainFile(
-  settings: RunSettings,
+  { files }: RunSettings,
   { type, path }: Extract<SandboxAction, { type: 'read' | 'write' }>,
 ): Promise<Explanation> {
   try {
-    const resolved = await resolvePath(settings.files, path)
-    const name =
-      type === 'read'
-        ? undefined
-        : (protectedName(settings, resolved.path) ?? protectedName(settings, posix.normalize(path)))
-    if (name !== undefined) {
-      return {
-        allowed: false,
-        reason: `"${resolved.path}" is under the protected name "${name}", which something outside the sandbox trusts.`,
-        code: 'TOOL_PATH_DENIED',
-        option: 'files.protect',
-      }
+    if (type === 'write') checkFileWriting(files, path)
+    else (await files.open(path)).close()
+    return {
+      allowed: true,
+      reason: `${quotePath(path)} is under the root, and no rule forbids it.`,
     }
-    if (type === 'read' && !resolved.exists) {
-      return { allowed: false, reason: `"${path}" does not exist.`, code: 'TOOL_FILE_NOT_FOUND' }
-    }
-    return { allowed: true, reason: `"${resolved.path}" is under the root.` }
   } catch (error) {
     if (!SandboxError.isInstance(error)) throw error
+    const { rule } = error.details
     return {
       allowed: false,
       reason: error.message,
       code: error.code,
-      ...(error.code === 'TOOL_PATH_DENIED' ? { option: 'files.deny' } : {}),
+      ...(error.code === 'TOOL_PATH_DENIED' ? { option: `files.${String(rule)}` } : {}),
     }
   }
-}
-
-/** The path with its links resolved, as far as it exists. */
-async function resolvePath(
-  files: SandboxFiles,
-  path: string,
-): Promise<{ readonly path: string; readonly exists: boolean }> {
-  try {
-    return { path: (await files.stat(path)).path, exists: true }
-  } catch (error) {
-    const parent = posix.dirname(path)
-    const missing = SandboxError.isInstance(error) && error.code === 'TOOL_FILE_NOT_FOUND'
-    if (!missing || parent === path) throw error
-    const above = await resolvePath(files, parent)
-    return { path: posix.join(above.path, posix.basename(path)), exists: false }
-  }
-}
-
-function protectedName({ protect }: RunSettings, path: string): string | undefined {
-  return protect.find((name) => path === name || path.startsWith(`${name}/`))
 }

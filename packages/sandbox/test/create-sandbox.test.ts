@@ -1,4 +1,5 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSandbox, SandboxError } from '@smithers/sandbox'
 import { describe, expect, test } from 'vitest'
@@ -167,5 +168,60 @@ describe('sandbox.explain', () => {
       'files.protect',
     ])
     expect(await sandbox.files.exists('new')).toBe(false)
+  })
+
+  test('answers as the methods do, for whatever stands at a path', async () => {
+    const sandbox = await newSandbox({ isolation: 'none', files: { deny: ['**/.env'] } })
+    const at = (name: string): string => join(sandbox.rootDir, name)
+    writeFileSync(at('file'), '')
+    writeFileSync(at('linked'), '')
+    linkSync(at('linked'), at('other-name'))
+    mkdirSync(at('directory'))
+    execFileSync('mkfifo', [at('pipe')])
+    symlinkSync('nowhere/file', at('broken'))
+    symlinkSync('.', at('round'))
+    const paths = [
+      'file',
+      'linked',
+      'directory',
+      'directory/',
+      'pipe',
+      'broken',
+      'round/file',
+      'file/x',
+      '.',
+      '',
+    ].concat([
+      '.git',
+      'HEAD',
+      '.git/config',
+      '.git/hooks/x',
+      'sub/.env',
+      'sub/.env/x',
+      'a'.repeat(300),
+      'x\0',
+    ])
+    for (const path of paths) {
+      const before = readdirSync(sandbox.rootDir, { recursive: true })
+      const reading = await sandbox.explain({ type: 'read', path })
+      const writing = await sandbox.explain({ type: 'write', path })
+      expect(readdirSync(sandbox.rootDir, { recursive: true }), path).toEqual(before)
+      const outcome = async (work: Promise<unknown>): Promise<string | undefined> =>
+        work.then(
+          () => undefined,
+          (error: unknown) => (SandboxError.isInstance(error) ? error.code : String(error)),
+        )
+      expect(reading.code, `read ${path}`).toBe(await outcome(sandbox.files.read(path)))
+      expect(writing.code, `write ${path}`).toBe(await outcome(sandbox.files.write(path, '')))
+      expect([reading.allowed, writing.allowed], path).toEqual([
+        reading.code === undefined,
+        writing.code === undefined,
+      ])
+      await sandbox.files.remove('nowhere', { recursive: true })
+    }
+    expect(await sandbox.explain({ type: 'write', path: 'linked' })).toMatchObject({
+      code: 'TOOL_PATH_DENIED',
+      option: 'files.maxLinks',
+    })
   })
 })

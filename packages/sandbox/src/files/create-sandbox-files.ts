@@ -2,11 +2,11 @@ import { readOptions } from '../read-options.ts'
 import { SandboxError } from '../sandbox-error.ts'
 import { sandboxFilesOptions } from '../sandbox-options.ts'
 import { fileNotFound, toFileError } from './file-error.ts'
-import { openFileGuard } from './file-guard.ts'
+import { openFileGuard, type FileGuard } from './file-guard.ts'
 import { fileLimits } from './file-limits.ts'
 import { openFile, readContent } from './file-reading.ts'
 import { updateContent } from './file-updating.ts'
-import { writeContent } from './file-writing.ts'
+import { checkWriting, writeContent } from './file-writing.ts'
 import { selectLines } from './line-range.ts'
 import { methodOptions } from './method-options.ts'
 import { resolveProtectedNames } from './protected-names.ts'
@@ -16,6 +16,19 @@ import { decodeText, encodeText } from './text-encoding.ts'
 import { changeMode, makeDirectory, removeEntry, renameEntry } from './tree-changes.ts'
 import { listDirectory, openDirectory, statPath, walkDirectory } from './tree-looking.ts'
 import type { SandboxFiles, SandboxFilesOptions } from './sandbox-files.ts'
+
+/** For {@link checkFileWriting}, which is no method of theirs. */
+const guards = new WeakMap<SandboxFiles, FileGuard>()
+
+/**
+ * Throws what `files.write` would refuse with, and changes nothing.
+ *
+ * @throws SandboxError as `write`
+ */
+export function checkFileWriting(files: SandboxFiles, path: string): void {
+  const guard = guards.get(files)
+  if (guard !== undefined) checkWriting(guard, path)
+}
 
 /**
  * Opens a directory as the root of confined file operations. On Linux no operation ever acts on anything outside it, even
@@ -31,7 +44,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
   const held = createSemaphore(fileLimits.maxHeldCalls)
   const readLimit = fileLimits.defaultMaxReadBytes
 
-  return Object.freeze<SandboxFiles>({
+  const files = Object.freeze<SandboxFiles>({
     rootDir: guard.rootDir,
     guard: guard.tree.guard,
     async read(path, given) {
@@ -148,6 +161,8 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
     isCurrent: () => guard.isCurrent(),
     close: () => guard.close(),
   })
+  guards.set(files, guard)
+  return files
 }
 
 /** A directory on the way is missing, or is a file. */

@@ -1,6 +1,6 @@
 import { beginFile, checkWritable, fill } from './atomic-write.ts'
 import type { PendingFile, WriteDurability } from './atomic-write.ts'
-import { alreadyExists, notAFile, systemCode } from './file-error.ts'
+import { alreadyExists, notAFile, systemCode, toFileError } from './file-error.ts'
 import type { FileGuard } from './file-guard.ts'
 import { takeFileLock } from './file-lock.ts'
 import type { Release } from './file-lock.ts'
@@ -10,7 +10,7 @@ import { inTurn } from './semaphore.ts'
 import type { Semaphore } from './semaphore.ts'
 import { sweepLeftovers } from './sweep-leftovers.ts'
 import { toBytes } from './text-encoding.ts'
-import type { Place } from './walk-path.ts'
+import { WouldCreate, type Place } from './walk-path.ts'
 
 /** What to write: text as UTF-8, bytes, or both in pieces. */
 export type WriteContent = string | Uint8Array | AsyncIterable<string | Uint8Array>
@@ -100,10 +100,49 @@ interface Target {
   readonly file: PendingFile
 }
 
-function openTarget(guard: FileGuard, { path, exclusive }: WriteRequest): Target {
+/** Refuses what writing a whole file would be refused for, and changes nothing. */
+export function checkWriting(guard: FileGuard, path: string): void {
+  try {
+    const place = guard.walk(path, {
+      lastLink: 'follow',
+      hold: 'stat',
+      createParents: (parent) => guard.policy.check(parent, 'change'),
+      creates: 'file',
+      isDryRun: true,
+    })
+    try {
+      checkTarget(guard, place, { path, exclusive: false })
+    } finally {
+      place.close()
+    }
+  } catch (error) {
+    if (!(error instanceof WouldCreate)) throw toFileError(error, path)
+  }
+}
+
+/** The name to write at, after every check. */
+function checkTarget(
+  guard: FileGuard,
+  place: Place,
+  { path, exclusive }: Pick<WriteRequest, 'path' | 'exclusive'>,
+): string {
+  guard.policy.checkPlace(place, 'write')
+  const { name, stat } = place
+  if (name === undefined || place.self !== undefined) throw notAFile(path, 'directory')
+  if (stat !== undefined) {
+    if (exclusive) throw alreadyExists(path)
+    const kind = kindOf(stat)
+    if (kind !== 'file') throw notAFile(path, kind)
+    guard.policy.checkLinks(place.relativePath, stat)
+    checkWritable(place.directory.at(name), stat)
+  }
+  return name
+}
+
+function openTarget(guard: FileGuard, request: WriteRequest): Target {
   let isNewDirectory = false
-  const place = guard.walk(path, {
-    lastLink: exclusive ? 'keep' : 'follow',
+  const place = guard.walk(request.path, {
+    lastLink: request.exclusive ? 'keep' : 'follow',
     hold: 'stat',
     createParents: (parent) => {
       guard.policy.check(parent, 'change')
@@ -112,16 +151,8 @@ function openTarget(guard: FileGuard, { path, exclusive }: WriteRequest): Target
     creates: 'file',
   })
   try {
-    guard.policy.checkPlace(place, 'write')
-    const { name, stat } = place
-    if (name === undefined || place.self !== undefined) throw notAFile(path, 'directory')
-    if (stat !== undefined) {
-      if (exclusive) throw alreadyExists(path)
-      const kind = kindOf(stat)
-      if (kind !== 'file') throw notAFile(path, kind)
-      guard.policy.checkLinks(place.relativePath, stat)
-      checkWritable(place.directory.at(name), stat)
-    }
+    const name = checkTarget(guard, place, request)
+    const { stat } = place
     if (!isNewDirectory) sweepLeftovers(place.directory)
     return { place, name, file: beginFile(place.directory, stat) }
   } catch (error) {

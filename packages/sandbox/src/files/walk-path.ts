@@ -38,7 +38,12 @@ export interface WalkOptions {
   readonly createParents?: (relativePath: string) => void
   /** What the path is to become. A path that can only name a directory then creates none. @default 'directory' */
   readonly creates?: 'file' | 'directory'
+  /** Throws {@link WouldCreate} where a directory would be created, after asking about it as if it were. */
+  readonly isDryRun?: boolean
 }
+
+/** A dry run has come to the first directory that is missing, and all that would be created was let through. */
+export class WouldCreate extends Error {}
 
 /**
  * Walks from the root to what a path names, one component at a time, each in a directory that is held. Links are read
@@ -149,6 +154,7 @@ class Walk {
 
   /** Creates the missing directory and lets the walk enter it, or whatever somebody put there first. */
   #create(name: string): void {
+    if (this.#options.isDryRun === true) throw new WouldCreate()
     this.#countChange()
     try {
       this.#top.recheck()
