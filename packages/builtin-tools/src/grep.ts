@@ -20,10 +20,17 @@ export interface GrepInput {
   readonly hidden?: boolean | undefined
 }
 
+/** No program can be given one as an argument. */
+function withoutNul(text: z.ZodString): z.ZodString {
+  return text.refine((value) => !value.includes('\0'), 'must not contain a NUL character')
+}
+
 const schema = z.object({
-  pattern: z.string().min(1).max(8_192).describe('Regular expression to search for.'),
+  pattern: withoutNul(z.string().min(1).max(8_192)).describe('Regular expression to search for.'),
   path: z.string().min(1).max(4_096).optional().describe('Directory or file. Default: the root.'),
-  glob: z.string().min(1).max(1_024).optional().describe('Only files that match, e.g. "*.ts".'),
+  glob: withoutNul(z.string().min(1).max(1_024))
+    .optional()
+    .describe('Only files that match, e.g. "*.ts".'),
   ignoreCase: z.boolean().optional(),
   literal: z.boolean().optional().describe('Take the pattern as plain text.'),
   context: z.int().min(0).max(100).optional().describe('Lines around each match.'),

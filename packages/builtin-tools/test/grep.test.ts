@@ -32,6 +32,21 @@ const code = (expected: string) => expect.objectContaining({ code: expected })
 describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) => {
   const options = { isolation }
 
+  test('refuses a NUL by the name of the parameter', async () => {
+    const { search } = createTask({ a: 'x\n' }, options)
+    for (const input of [{ pattern: 'a\0b' }, { pattern: 'a', glob: '*\0' }]) {
+      const name = 'glob' in input ? 'glob' : 'pattern'
+      await expect(search(input)).rejects.toThrow(
+        expect.objectContaining({
+          code: 'INVALID_INPUT',
+          message: expect.stringMatching(
+            new RegExp(`${name}.*must not contain a NUL character`, 's'),
+          ),
+        }),
+      )
+    }
+  })
+
   test('returns path:line:text with paths from the root, whatever is searched', async () => {
     const { search, root } = createTask(
       { 'src/a.ts': 'one\ntoken here\n', 'src/deep/b.ts': 'token\n', 'c.md': 'token\n' },

@@ -32,7 +32,9 @@ export function pathEscape(path: string): SandboxError {
 }
 
 export function pathInvalid(path: string, reason: string): SandboxError {
-  return new SandboxError('TOOL_PATH_INVALID', `Path ${quotePath(path)} ${reason}`, {
+  // The empty path is itself what is wrong, and not another way to write the root.
+  const shown = path === '' ? '""' : quotePath(path)
+  return new SandboxError('TOOL_PATH_INVALID', `Path ${shown} ${reason}`, {
     details: { path },
     effect: 'none',
   })

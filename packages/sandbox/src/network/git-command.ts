@@ -26,6 +26,9 @@ const remoteSubcommands = new Set([
   'cvsimport',
 ])
 
+/** To git an alias with the name of one of its own subcommands does not exist. */
+const ownSubcommands = new Set([...remoteSubcommands, 'submodule', 'archive'])
+
 /** Global options that take the next argument as their value. */
 const optionsWithValue = new Set([
   '-C',
@@ -47,17 +50,26 @@ const optionsWithValue = new Set([
 export function checkGitCommand(args: readonly string[]): CommandRefusal | null {
   const { subcommand, rest, settings } = readGitCommand(args)
   if (subcommand === undefined) return null
-  const alias = settings.findLast((setting) => setting.key === `alias.${subcommand.toLowerCase()}`)
-  const effective = alias === undefined ? [subcommand, ...rest] : [...words(alias.value), ...rest]
-  if (alias?.value.trim().startsWith('!')) {
-    return refuse(subcommand, `the alias "${subcommand}" runs a shell command`)
+  let [name, ...parameters] = [subcommand, ...rest]
+  // An alias may stand for another one; git itself refuses those that stand for each other in a circle.
+  for (let steps = 0; steps <= settings.length && !ownSubcommands.has(name); steps += 1) {
+    const alias = settings.findLast(({ key }) => key === `alias.${name.toLowerCase()}`)
+    if (alias === undefined) break
+    if (alias.value.trim().startsWith('!')) {
+      return refuse(name, `the alias "${name}" runs a shell command`)
+    }
+    const [first = '', ...others] = words(alias.value)
+    parameters = [...others, ...parameters]
+    name = first
   }
-  const [name = '', ...parameters] = effective
   if (remoteSubcommands.has(name)) {
     return refuse(name, `"git ${name}" talks to another repository`)
   }
   if (name === 'submodule' && parameters.some((word) => word === 'update' || word === 'add')) {
     return refuse(name, '"git submodule" fetches from other repositories')
+  }
+  if (name === 'subtree' && parameters.some((word) => word === 'push' || word === 'pull')) {
+    return refuse(name, '"git subtree" talks to another repository')
   }
   if (name === 'archive' && parameters.some((word) => /^--rem(o(te?)?)?(=|$)/.test(word))) {
     return refuse(name, '"git archive --remote" talks to another repository')

@@ -171,11 +171,16 @@ function readShell(args: readonly string[]): readonly InnerCommand[] {
 }
 
 function readFind(args: readonly string[]): readonly InnerCommand[] {
-  return args.flatMap((argument, index): readonly InnerCommand[] => {
-    if (!/^-(?:exec|execdir|ok|okdir)$/.test(argument)) return []
+  const found: InnerCommand[] = []
+  for (let index = 0; index < args.length; index += 1) {
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(args[index]!)) continue
     const rest = args.slice(index + 1)
     const end = rest.findIndex((word) => word === ';' || word === '+')
     const [command, ...parameters] = end < 0 ? rest : rest.slice(0, end)
-    return command === undefined ? [] : [{ kind: 'command', argv: [command, ...parameters] }]
-  })
+    if (command !== undefined) found.push({ kind: 'command', argv: [command, ...parameters] })
+    // What stands up to there are the words of that command, an `-exec` among them too. Reading those once more for each
+    // `find` in a `find` would double the work with every one.
+    index += end < 0 ? rest.length : end
+  }
+  return found
 }

@@ -27,7 +27,13 @@ export function readShellScript(source: string): readonly ScriptFinding[] {
     }
     forEachChild(node, visit)
   }
-  visit(parse(source))
+  try {
+    visit(parse(source))
+  } catch (error) {
+    // The parser and this walk call themselves for each level.
+    if (!(error instanceof RangeError)) throw error
+    refuse(source, 'its shell syntax is nested too deeply')
+  }
   return findings
 }
 

@@ -105,4 +105,8 @@ describe('parsePath', () => {
       expect(parsePath(path, windows).names).toEqual([path])
     },
   )
+
+  it('calls the empty path empty, and not the root', () => {
+    expect(() => parsePath('', { windows: false, rootSpellings: [] })).toThrow('Path "" is empty.')
+  })
 })

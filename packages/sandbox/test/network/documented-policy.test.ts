@@ -28,6 +28,11 @@ const refused: readonly (readonly [code: string, ...argv: [string, ...string[]]]
   ['TOOL_GIT_REMOTE_DISABLED', 'git', 'archive', '--remote', 'origin', 'HEAD'],
   ['TOOL_GIT_REMOTE_DISABLED', 'git', '-c', 'alias.x=!curl localhost', 'x'],
   ['TOOL_GIT_REMOTE_DISABLED', 'git', '-c', 'Alias.X=push --force', 'x'],
+  ['TOOL_GIT_REMOTE_DISABLED', 'git', '-c', 'alias.x=y -q', '-c', 'alias.y=push', 'x'],
+  ['TOOL_GIT_REMOTE_DISABLED', 'git', '-c', 'alias.x=y', '-c', 'alias.y=!curl localhost', 'x'],
+  ['TOOL_GIT_REMOTE_DISABLED', 'git', '-c', 'alias.push=status', 'push'],
+  ['TOOL_GIT_REMOTE_DISABLED', 'git', 'subtree', 'push', '--prefix=lib', '../x', 'main'],
+  ['TOOL_GIT_REMOTE_DISABLED', 'git', 'subtree', '--prefix=lib', 'pull', '../x', 'main'],
 ]
 
 const passed: readonly (readonly [string, ...string[]])[] = [
@@ -38,6 +43,9 @@ const passed: readonly (readonly [string, ...string[]])[] = [
   ['grep', '-rn', 'see https://example.com'],
   ['git'],
   ['git', 'status'],
+  ['git', '-c', 'alias.x=y', '-c', 'alias.y=x', 'x'],
+  ['git', '-c', 'alias.x=y', '-c', 'alias.y=status', 'x', 'push'],
+  ['git', 'subtree', 'split', '--prefix=lib'],
   ['git', '--no-pager', 'diff'],
   ['git', 'log', '--grep=fetch'],
   ['git', 'log', '--grep', 'push'],

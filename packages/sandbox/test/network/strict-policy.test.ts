@@ -130,6 +130,25 @@ describe('checkStrictPolicy', () => {
     },
   )
 
+  test.each(['\'"$(', '$(', '((', '{ ', 'if '])(
+    'refuses what is nested beyond reading: %s',
+    (opening) => {
+      expect(checkStrictPolicy(['sh', '-c', opening.repeat(20_000)])).toMatchObject({
+        code: 'TOOL_NETWORK_DISABLED',
+        rule: 'unreadable',
+      })
+    },
+  )
+
+  test('reads each command of a find once, however many are in one another', () => {
+    // To double the work with each would take longer than anybody has.
+    const nested = Array.from({ length: 200 }, () => ['-exec', 'find', '.']).flat()
+    expect(checkStrictPolicy(['find', '.', ...nested, ';'])).toMatchObject({ rule: 'unreadable' })
+    expect(
+      checkStrictPolicy(['find', '.', '-exec', 'ls', ';', '-exec', 'curl', 'x', ';']),
+    ).not.toBeNull()
+  })
+
   test('keeps the code for git, also inside a shell', () => {
     expect(checkStrictPolicy(sh('cd x && git push'))).toMatchObject({
       code: 'TOOL_GIT_REMOTE_DISABLED',
