@@ -38,11 +38,13 @@ describe.runIf(report.backend === 'bubblewrap')('a command that prints what bwra
 
   test('leaves no descriptor open', async () => {
     const sandbox = await newSandbox()
-    const round = (): Promise<unknown> =>
-      Promise.all(['true', 'false', './missing'].map((command) => sandbox.run(command)))
-    await round()
+    writeFileSync(join(sandbox.rootDir, 'tool'), '#!/nowhere/interpreter\n', { mode: 0o755 })
+    await sandbox.run('true')
     const before = openDescriptors()
-    await round()
-    expect(openDescriptors()).toBe(before)
+    for (let round = 0; round < 60; round += 1) {
+      await sandbox.run(round % 2 === 0 ? 'false' : './tool')
+    }
+    // Pipes that wait for their command come 32 at a time; a descriptor left by each of these would be more.
+    expect(openDescriptors()).toBeLessThan(before + 45)
   })
 })
