@@ -27,7 +27,8 @@ export type { CommandLimits } from './limits.ts'
 export type { CommandCheck, CommandRefusal } from './network/command-policy.ts'
 export type { EnvironmentOptions } from './process/environment.ts'
 export type { CapturedOutput, OutputStream } from './process/output-buffer.ts'
-export type { CommandInput, OutputChunk } from './process/run-command.ts'
+export type { CommandInput } from './process/command-input.ts'
+export type { OutputChunk } from './process/read-output.ts'
 export type {
   EnforcedProperties,
   IsolationBackendName,

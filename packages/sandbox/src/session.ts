@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import { createSessionFiles, type SessionFiles } from './files/session-files.ts'
 import { commandLimits } from './limits.ts'
 import { confinedRun, type RunSettings } from './process/confined-run.ts'
-import type { OutputChunk } from './process/run-command.ts'
+import type { OutputChunk } from './process/read-output.ts'
 import type { RunResult } from './sandbox.ts'
 import { SandboxError } from './sandbox-error.ts'
 

@@ -1,29 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
 import type { OpenDirectory } from '../files/tree-looking.ts'
-import type { IsolationBackend, WrappedCommand } from '../isolation/backend.ts'
+import type { IsolationBackend } from '../isolation/backend.ts'
 import { resolveLimits, type ResolvedLimits } from '../limits.ts'
 import type { CommandCheck } from '../network/command-policy.ts'
-import type {
-  LimitEnforcement,
-  RunEnforcement,
-  RunOptions,
-  RunResult,
-  Violation,
-} from '../sandbox.ts'
+import type { LimitEnforcement, RunEnforcement, RunOptions, RunResult } from '../sandbox.ts'
 import { readOptions } from '../read-options.ts'
 import { runOptions } from '../sandbox-options.ts'
 import { SandboxError } from '../sandbox-error.ts'
 import { checkArguments } from './check-arguments.ts'
 import { arePipesReady, makePipes } from './command-pipes.ts'
-import { createControlGroup, hasControlGroups } from './control-group.ts'
+import { hasControlGroups } from './control-group.ts'
 import { markerVariable } from './environment.ts'
 import { findCommand } from './find-command.ts'
 import { findDenied } from './find-denied.ts'
+import { countsOwnProcesses, isolatedRun } from './isolated-run.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { protectionHint } from './protection-hint.ts'
-import { withResourceLimits } from './resource-limits.ts'
-import { runCommand, type CommandOutcome, type RunHooks } from './run-command.ts'
+import type { CommandOutcome } from './run-command.ts'
 import {
   aborted,
   cwdError,
@@ -122,7 +116,7 @@ export async function confinedRun(
     // What cannot be written need not be compared.
     const isReadOnly = options.access === 'read' && settings.backend.name === 'bubblewrap'
     const watch = watchNames(settings.rootDir, isReadOnly ? [] : settings.protect)
-    const started = await start({
+    const started = await isolatedRun({
       settings,
       argv,
       env,
@@ -183,112 +177,6 @@ async function deniedNames(
   })
 }
 
-interface StartRequest {
-  readonly settings: RunSettings
-  readonly argv: readonly [string, ...string[]]
-  readonly env: Readonly<Record<string, string>>
-  readonly marker: string
-  readonly limits: ResolvedLimits
-  readonly options: RunOptions
-  readonly cwd: string
-  readonly heldCwd: string
-  readonly protect: readonly string[]
-  readonly deny: readonly string[]
-  readonly hooks: RunHooks
-}
-
-interface Started {
-  readonly outcome: CommandOutcome
-  /** Why isolation did not start the command. */
-  readonly failure: string | null
-  readonly violations: readonly Violation[]
-}
-
-/** A rule that cannot be enforced refuses the command; an argument that nothing can take is the caller's mistake. */
-function refusalOf(error: unknown): SandboxError {
-  if (SandboxError.isInstance(error) && error.code !== 'INVALID_INPUT') return error
-  throw error
-}
-
-/** Wraps a command, from the inside out: kernel limits, isolation, control group; and runs it. */
-async function start({
-  settings,
-  argv,
-  env,
-  marker,
-  limits,
-  options,
-  cwd,
-  heldCwd,
-  protect,
-  deny,
-  hooks,
-}: StartRequest): Promise<Started | SandboxError> {
-  const group =
-    (limits.memoryMb !== null || limits.processes !== null) && hasControlGroups()
-      ? createControlGroup(limits)
-      : undefined
-  let isolated: WrappedCommand | undefined
-  try {
-    try {
-      isolated = settings.backend.wrap({
-        argv: withResourceLimits(argv, {
-          fileMb: limits.fileMb,
-          cpuSeconds: limits.cpuSeconds,
-          processes: group === undefined && countsOwnProcesses(settings) ? limits.processes : null,
-        }),
-        command: argv[0],
-        cwd,
-        rootDir: settings.rootDir,
-        policy: {
-          network: settings.network,
-          access: options.access ?? 'write',
-          read: settings.read,
-          protect,
-          deny,
-          limits: { temporaryMb },
-        },
-        env,
-        reportsStart: true,
-      })
-    } catch (error) {
-      return refusalOf(error)
-    }
-    const wrapped =
-      group === undefined ? isolated : { ...isolated, ...group.wrap(isolated.file, isolated.args) }
-    const outcome = await runCommand({
-      command: wrapped,
-      cwd: wrapped.cwd === cwd ? heldCwd : wrapped.cwd,
-      timeoutMs: limits.timeoutMs,
-      maxOutputBytes: limits.maxOutputBytes,
-      signal: options.signal,
-      stdin: options.stdin,
-      onOutput: options.onOutput,
-      marker,
-      namespaceKill: settings.enforced.kill === 'enforced',
-      mergeOutput: options.mergeOutput ?? false,
-      memoryMb: group === undefined ? limits.memoryMb : null,
-      hooks,
-    })
-    const failure =
-      outcome.exitCode === 1
-        ? (isolated.startFailure?.(outcome.stderr || outcome.stdout) ?? null)
-        : null
-    const outOfMemory = outcome.terminated === 'memory' || (group?.ranOutOfMemory() ?? false)
-    return {
-      outcome,
-      failure,
-      violations: outOfMemory ? [memoryViolation(limits.memoryMb)] : [],
-    }
-  } finally {
-    isolated?.close?.()
-    await group?.remove()
-  }
-}
-
-/** Size of the private temporary directory, where the backend gives one. */
-const temporaryMb = 1024
-
 const nothing: Omit<RunResult, 'status' | 'enforced'> = Object.freeze({
   ...new OutputBuffer(1).capture(),
   exitCode: null,
@@ -304,19 +192,6 @@ function limitEnforcement(limits: ResolvedLimits, settings: RunSettings): LimitE
     ...(limits.processes === null
       ? {}
       : { processes: groups || countsOwnProcesses(settings) ? 'enforced' : 'none' }),
-  }
-}
-
-/** The kernel counts processes per user: only a user namespace has none but the command's, and root is not limited. */
-function countsOwnProcesses({ enforced }: RunSettings): boolean {
-  return enforced.backend === 'bubblewrap' && process.geteuid?.() !== 0
-}
-
-function memoryViolation(memoryMb: number | null): Violation {
-  return {
-    rule: 'memory',
-    subject: 'memoryMb',
-    message: `The command used more than its ${memoryMb} MiB of memory and was killed.`,
   }
 }
 

@@ -1,0 +1,32 @@
+import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { toBytes } from '../files/text-encoding.ts'
+
+/** What a command reads from standard input. */
+export type CommandInput = string | Uint8Array | AsyncIterable<string | Uint8Array>
+
+/** Writes the input and ends it. `onFailure` is told what the caller's own source threw, and of nothing else. */
+export function feed(
+  stdin: Writable | null,
+  input: CommandInput | undefined,
+  onFailure: (error: unknown) => void,
+): void {
+  if (stdin === null || input === undefined) return
+  // A command that does not read its input closes the pipe; that is its right (EPIPE).
+  stdin.on('error', () => {})
+  if (typeof input === 'string' || input instanceof Uint8Array) stdin.end(input)
+  else pipeline(piecesOf(input, onFailure), stdin).catch(() => stdin.destroy())
+}
+
+/** What a source gives. Its own failure is told apart from those of the pipe: half of an input must not pass for all. */
+async function* piecesOf(
+  input: AsyncIterable<string | Uint8Array>,
+  onFailure: (error: unknown) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    for await (const piece of input) yield toBytes(piece)
+  } catch (error) {
+    onFailure(error)
+    throw error
+  }
+}
