@@ -17,13 +17,14 @@ import { findDenied } from './find-denied.ts'
 import { countsOwnProcesses, isolatedRun } from './isolated-run.ts'
 import { OutputBuffer } from './output-buffer.ts'
 import { protectionHint } from './protection-hint.ts'
-import type { CommandOutcome } from './run-command.ts'
+import type { CommandOutcome, RunHooks } from './run-command.ts'
 import {
   aborted,
   cwdError,
   missingCommand,
   neverStarted,
   preparedTooLong,
+  refusalOf,
   refusedByPolicy,
   spawnFailed,
   timedOut,

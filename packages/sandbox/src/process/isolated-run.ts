@@ -1,11 +1,12 @@
 import type { WrappedCommand } from '../isolation/backend.ts'
 import type { ResolvedLimits } from '../limits.ts'
 import type { RunOptions, Violation } from '../sandbox.ts'
-import { SandboxError } from '../sandbox-error.ts'
+import type { SandboxError } from '../sandbox-error.ts'
 import type { RunSettings } from './confined-run.ts'
 import { createControlGroup, hasControlGroups } from './control-group.ts'
 import { withResourceLimits } from './resource-limits.ts'
 import { runCommand, type CommandOutcome, type RunHooks } from './run-command.ts'
+import { refusalOf } from './run-errors.ts'
 
 /** Size of the private temporary directory, where the backend gives one. */
 const temporaryMb = 1024
@@ -31,12 +32,6 @@ export interface IsolatedRun {
   /** Why isolation did not start the command. */
   readonly failure: string | null
   readonly violations: readonly Violation[]
-}
-
-/** A rule that cannot be enforced refuses the command; an argument that nothing can take is the caller's mistake. */
-function refusalOf(error: unknown): SandboxError {
-  if (SandboxError.isInstance(error) && error.code !== 'INVALID_INPUT') return error
-  throw error
 }
 
 /** Wraps a command, from the inside out: kernel limits, isolation, control group; and runs it. */

@@ -133,3 +133,9 @@ export function aborted(
     { details: { command }, cause: signal?.reason, effect },
   )
 }
+
+/** A rule that cannot be enforced refuses the command; an argument that nothing can take is the caller's mistake. */
+export function refusalOf(error: unknown): SandboxError {
+  if (SandboxError.isInstance(error) && error.code !== 'INVALID_INPUT') return error
+  throw error
+}
