@@ -9,14 +9,15 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type Confinement, describeConfined } from '../fixtures/confinement.ts'
 
 /** A root with a neighbour that every user may write, so that only isolation stands before it. */
 function layOut(confinement: Confinement): { root: string; outside: string; victim: string } {
   const project = confinement.directory()
-  const [root, outside] = [join(project, 'root'), join(project, 'outside')]
+  // A name that stands beside no other process's folder: one writer goes through them all, and without isolation gets there.
+  const [root, outside] = [join(project, 'root'), join(project, `outside-${process.pid}`)]
   for (const directory of [project, root, outside]) {
     mkdirSync(directory, { recursive: true })
     chmodSync(directory, 0o777)
@@ -39,8 +40,8 @@ const writers: Readonly<Record<string, (outside: string) => string>> = {
   'a link in the root': () =>
     `echo changed > victim-link; echo changed > out/victim; echo new > out/new`,
   '/proc/1/root': (outside) => `echo changed > /proc/1/root${outside}/victim`,
-  'the working directory of another process': () =>
-    `for d in /proc/[0-9]*/cwd; do echo changed > $d/../outside/victim; done`,
+  'the working directory of another process': (outside) =>
+    `for d in /proc/[0-9]*/cwd; do echo changed > $d/../${basename(outside)}/victim; done`,
   '/proc/self/root': (outside) => `echo changed > /proc/self/root${outside}/victim`,
   removal: (outside) => `rm -rf ${outside} out/victim`,
   renaming: (outside) => `mv ${outside}/victim ${outside}/moved; mv out/victim out/moved`,
