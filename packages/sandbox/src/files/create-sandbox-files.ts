@@ -44,6 +44,16 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
   const held = createSemaphore(fileLimits.maxHeldCalls)
   const readLimit = fileLimits.defaultMaxReadBytes
 
+  const update: SandboxFiles['update'] = async (path, change, given) => {
+    const choice = methodOptions('update', given)
+    await updateContent(guard, held, {
+      path,
+      change,
+      maxBytes: choice.maxBytes ?? readLimit,
+      durability: choice.durability ?? durability,
+    })
+  }
+
   const files = Object.freeze<SandboxFiles>({
     rootDir: guard.rootDir,
     guard: guard.tree.guard,
@@ -79,27 +89,16 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
         exclusive: choice.create ?? false,
       })
     },
-    async update(path, change, given) {
-      const choice = methodOptions('update', given)
-      await updateContent(guard, held, {
+    update,
+    updateText: (path, change, given) =>
+      update(
         path,
-        change,
-        maxBytes: choice.maxBytes ?? readLimit,
-        durability: choice.durability ?? durability,
-      })
-    },
-    async updateText(path, change, given) {
-      const choice = methodOptions('update', given)
-      await updateContent(guard, held, {
-        path,
-        change: (bytes) => {
+        (bytes) => {
           const text = change(decodeText(bytes, path))
           return text === undefined ? undefined : encodeText(text, bytes)
         },
-        maxBytes: choice.maxBytes ?? readLimit,
-        durability: choice.durability ?? durability,
-      })
-    },
+        given,
+      ),
     open: (path, given) =>
       guard.run(path, () => openFile(guard, path, methodOptions('open', given))),
     mkdir: (path) => guard.run(path, () => makeDirectory(guard, path)),

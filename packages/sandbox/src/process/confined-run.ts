@@ -10,7 +10,7 @@ import { runOptions } from '../sandbox-options.ts'
 import { SandboxError } from '../sandbox-error.ts'
 import { checkArguments } from './check-arguments.ts'
 import { arePipesReady, makePipes } from './command-pipes.ts'
-import { hasControlGroups } from './control-group.ts'
+import { usesControlGroup } from './control-group.ts'
 import { markerVariable } from './environment.ts'
 import { findCommand } from './find-command.ts'
 import { findDenied } from './find-denied.ts'
@@ -187,7 +187,7 @@ const nothing: Omit<RunResult, 'status' | 'enforced'> = Object.freeze({
 })
 
 function limitEnforcement(limits: ResolvedLimits, settings: RunSettings): LimitEnforcement {
-  const groups = (limits.memoryMb !== null || limits.processes !== null) && hasControlGroups()
+  const groups = usesControlGroup(limits)
   return {
     ...(limits.memoryMb === null ? {} : { memoryMb: groups ? 'enforced' : 'watched' }),
     ...(limits.processes === null

@@ -42,6 +42,11 @@ export function hasControlGroups(): boolean {
   return hierarchies().length > 0
 }
 
+/** Whether a command with these limits gets a group of its own. */
+export function usesControlGroup({ memoryMb, processes }: ControlGroupLimits): boolean {
+  return (memoryMb !== null || processes !== null) && hasControlGroups()
+}
+
 /** Makes a group with the limits. Only where {@link hasControlGroups}. */
 export function createControlGroup(limits: ControlGroupLimits): ControlGroup {
   const name = `sandbox-${process.pid}-${randomUUID()}`

@@ -3,7 +3,7 @@ import type { ResolvedLimits } from '../limits.ts'
 import type { RunOptions, Violation } from '../sandbox.ts'
 import type { SandboxError } from '../sandbox-error.ts'
 import type { RunSettings } from './confined-run.ts'
-import { createControlGroup, hasControlGroups } from './control-group.ts'
+import { createControlGroup, usesControlGroup } from './control-group.ts'
 import { withResourceLimits } from './resource-limits.ts'
 import { runCommand, type CommandOutcome, type RunHooks } from './run-command.ts'
 import { refusalOf } from './run-errors.ts'
@@ -48,10 +48,7 @@ export async function isolatedRun({
   deny,
   hooks,
 }: IsolatedRunRequest): Promise<IsolatedRun | SandboxError> {
-  const group =
-    (limits.memoryMb !== null || limits.processes !== null) && hasControlGroups()
-      ? createControlGroup(limits)
-      : undefined
+  const group = usesControlGroup(limits) ? createControlGroup(limits) : undefined
   let isolated: WrappedCommand | undefined
   try {
     try {
