@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { IsolationPolicy, WrappedCommand } from '../src/isolation/backend.ts'
-import { createBubblewrap } from '../src/isolation/bubblewrap.ts'
+import { createBubblewrap } from '../src/isolation/bubblewrap/backend.ts'
 import { closeDescriptors } from '../src/isolation/close-descriptors.ts'
 import { bareBubblewrap, printBareBubblewrap } from './bare-bubblewrap.ts'
 import { printPairedMedians } from './paired-medians.ts'

@@ -1,8 +1,8 @@
 import { checkFileWriting } from './files/create-sandbox-files.ts'
 import { quotePath } from './files/file-error.ts'
-import type { RunSettings } from './process/confined-run.ts'
+import type { RunSettings } from './process/run.ts'
 import type { Explanation, SandboxAction } from './sandbox.ts'
-import { SandboxError } from './sandbox-error.ts'
+import { SandboxError } from './errors/sandbox-error.ts'
 
 /** Answers whether an action would be let through, by the same rules that would stop it. */
 export async function explainAction(

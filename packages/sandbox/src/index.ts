@@ -17,18 +17,18 @@ export type {
   SessionCommand,
   SessionProcess,
   WritableSessionProcess,
-} from './session.ts'
+} from './ai-sdk-session/session.ts'
 export { createSandboxFiles } from './files/create-sandbox-files.ts'
 export type { SandboxFiles, SandboxFilesOptions } from './files/sandbox-files.ts'
-export type { DirectoryEntry } from './files/directory-entries.ts'
-export type { OpenOptions, SandboxFile } from './files/file-reading.ts'
-export type { FileStat, OpenDirectory } from './files/tree-looking.ts'
-export type { CommandLimits } from './limits.ts'
-export type { CommandCheck, CommandRefusal } from './network/command-policy.ts'
+export type { DirectoryEntry } from './files/operations/directory-entries.ts'
+export type { OpenOptions, SandboxFile } from './files/operations/open-and-read.ts'
+export type { FileStat, OpenDirectory } from './files/operations/stat-and-list.ts'
+export type { CommandLimits } from './options/limits.ts'
+export type { CommandCheck, CommandRefusal } from './command-policy/command-policy.ts'
 export type { EnvironmentOptions } from './process/environment.ts'
-export type { CapturedOutput, OutputStream } from './process/output-buffer.ts'
+export type { CapturedOutput, OutputStream } from './process/output/output-buffer.ts'
 export type { CommandInput } from './process/command-input.ts'
-export type { OutputChunk } from './process/read-output.ts'
+export type { OutputChunk } from './process/output/read-output.ts'
 export type {
   EnforcedProperties,
   IsolationBackendName,
@@ -36,5 +36,5 @@ export type {
   IsolationReport,
   NotEnforced,
 } from './isolation/backend.ts'
-export { SandboxError, type SandboxErrorCode, type SandboxErrorOptions } from './sandbox-error.ts'
+export { SandboxError, type SandboxErrorCode, type SandboxErrorOptions } from './errors/sandbox-error.ts'
 export type { IsolationWish } from './isolation/detect-isolation.ts'

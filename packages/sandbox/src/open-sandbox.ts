@@ -1,21 +1,21 @@
-import { canonicalDirectory } from './files/file-guard.ts'
+import { canonicalDirectory } from './files/guard/file-guard.ts'
 import { createSandboxFiles } from './files/create-sandbox-files.ts'
 import { resolveProtectedNames } from './files/protected-names.ts'
 import type { IsolationReport } from './isolation/backend.ts'
 import { detectIsolation } from './isolation/detect-isolation.ts'
 import { foreignRoot } from './isolation/foreign-root.ts'
-import { resolveLimits } from './limits.ts'
-import type { CommandCheck } from './network/command-policy.ts'
-import { checkDocumentedPolicy } from './network/documented-policy.ts'
+import { resolveLimits } from './options/limits.ts'
+import type { CommandCheck } from './command-policy/command-policy.ts'
+import { checkDocumentedPolicy } from './command-policy/documented-policy.ts'
 import { commandEnvironment } from './process/environment.ts'
-import { confinedRun, type RunSettings } from './process/confined-run.ts'
-import { policyOnlyWarning } from './network/policy-only-warning.ts'
+import { confinedRun, type RunSettings } from './process/run.ts'
+import { policyOnlyWarning } from './isolation/policy-only-warning.ts'
 import { explainAction } from './explain-action.ts'
-import { readOptions } from './read-options.ts'
+import { readOptions } from './options/read-options.ts'
 import type { Sandbox, SandboxOptions } from './sandbox.ts'
 import { sandboxOptions } from './sandbox-options.ts'
-import { createSession } from './session.ts'
-import { SandboxError } from './sandbox-error.ts'
+import { createSession } from './ai-sdk-session/session.ts'
+import { SandboxError } from './errors/sandbox-error.ts'
 
 /** Resolves the options of `createSandbox`, finds the backend, and puts the parts together. */
 export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
@@ -92,7 +92,7 @@ async function resolveCommandCheck(
       return checkDocumentedPolicy
     case 'strict':
       // The shell parser is loaded by those who want it.
-      return (await import('./network/strict-policy.ts')).checkStrictPolicy
+      return (await import('./command-policy/strict-policy.ts')).checkStrictPolicy
     default:
       if (report.enforced.network === 'enforced') return null
       throw new SandboxError(

@@ -9,5 +9,5 @@ export {
   type OptionReader,
   readOptions,
   text,
-} from './read-options.ts'
+} from './options/read-options.ts'
 export { sandboxOptions } from './sandbox-options.ts'

@@ -1,8 +1,8 @@
 import type { SandboxFilesOptions } from './files/sandbox-files.ts'
 import type { CommandAccess, IsolationBackendName, IsolationProperty } from './isolation/backend.ts'
-import { commandLimits, type CommandLimits } from './limits.ts'
+import { commandLimits, type CommandLimits } from './options/limits.ts'
 import type { EnvironmentOptions } from './process/environment.ts'
-import { halfPair, invalidArgument, textProblem } from './process/process-text.ts'
+import { halfPair, invalidArgument, textProblem } from './options/argument-text.ts'
 import {
   accepts,
   callback,
@@ -16,7 +16,7 @@ import {
   text,
   wholeNumber,
   wordOrFields,
-} from './read-options.ts'
+} from './options/read-options.ts'
 import type { FilePolicy, RunOptions, SandboxOptions } from './sandbox.ts'
 
 const properties = [

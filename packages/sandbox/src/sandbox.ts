@@ -6,14 +6,14 @@ import type {
   IsolationReport,
 } from './isolation/backend.ts'
 import type { IsolationWish } from './isolation/detect-isolation.ts'
-import type { CommandLimits } from './limits.ts'
-import type { CommandCheck } from './network/command-policy.ts'
+import type { CommandLimits } from './options/limits.ts'
+import type { CommandCheck } from './command-policy/command-policy.ts'
 import type { EnvironmentOptions } from './process/environment.ts'
-import type { CapturedOutput } from './process/output-buffer.ts'
+import type { CapturedOutput } from './process/output/output-buffer.ts'
 import type { CommandInput } from './process/command-input.ts'
-import type { OutputChunk } from './process/read-output.ts'
-import type { SandboxSession } from './session.ts'
-import type { SandboxError } from './sandbox-error.ts'
+import type { OutputChunk } from './process/output/read-output.ts'
+import type { SandboxSession } from './ai-sdk-session/session.ts'
+import type { SandboxError } from './errors/sandbox-error.ts'
 
 /** Which files: the same rules for the file methods and for commands. */
 export interface FilePolicy {

@@ -1,9 +1,9 @@
-export { defineTool } from './define-tool.ts'
-export type { DefineStreamingToolOptions, DefineToolOptions } from './define-tool-options.ts'
-export type { AnyDefinedTool, DefinedTool, StreamingTool } from './defined-tool.ts'
-export type { KeyContext, KeyOption, OnRetry, PriorCall, Verdict } from './call/tool-definition.ts'
-export { getDefinedToolMetadata, type ToolMetadata } from './tool-metadata.ts'
-export type { ToolCallOptions } from './tool-call-options.ts'
+export { defineTool } from './define/define-tool.ts'
+export type { DefineStreamingToolOptions, DefineToolOptions } from './define/define-tool-options.ts'
+export type { AnyDefinedTool, DefinedTool, StreamingTool } from './contract/defined-tool.ts'
+export type { KeyContext, KeyOption, OnRetry, PriorCall, Verdict } from './contract/tool-definition.ts'
+export { getDefinedToolMetadata, type ToolMetadata } from './contract/tool-metadata.ts'
+export type { ToolCallOptions } from './contract/tool-call-options.ts'
 export {
   type ConversationMessage,
   createToolContext,
@@ -12,33 +12,33 @@ export {
   type TaskContext,
   type ToolContext,
   type ToolContextOptions,
-} from './tool-context.ts'
-export { getToolContext, runWithToolContext } from './ambient-context.ts'
-export { approvalFor, type SdkToolApproval } from './gates/approval-for.ts'
+} from './context/create-tool-context.ts'
+export { getToolContext, runWithToolContext } from './context/ambient-context.ts'
+export { approvalFor, type SdkToolApproval } from './approvals/approval-for.ts'
 export {
   type ApprovalPlace,
   pendingApprovals,
   resolveToolApproval,
   type ResolveToolApprovalOptions,
-} from './gates/resolve-tool-approval.ts'
-export type { ApprovalDecision, ApprovalQuestion, OnApproval } from './gates/on-approval.ts'
-export type { CacheOptions, GateOptions, RetryOptions, ThrownValue } from './gates/gate-options.ts'
-export { withGates } from './with-gates.ts'
-export type { RecordedStep } from './refused-calls.ts'
-export { createToolRun, type ToolRun, type ToolRunOptions } from './tool-run.ts'
-export { retryWarningMarker } from './retry-warning.ts'
-export type { RetryWarningMessage } from './warning-message.ts'
-export { toolset, type ToolsByName } from './toolset.ts'
-export type { RunSafety } from './call/journal-policy.ts'
-export type { RedactionOptions } from './call/redaction.ts'
-export type { ToolCallEvent } from './call/call-events.ts'
+} from './approvals/resolve-tool-approval.ts'
+export type { ApprovalDecision, ApprovalQuestion, OnApproval } from './contract/on-approval.ts'
+export type { CacheOptions, GateOptions, RetryOptions, ThrownValue } from './contract/gate-options.ts'
+export { withGates } from './define/with-gates.ts'
+export type { RecordedStep } from './run/record-invalid-calls.ts'
+export { createToolRun, type ToolRun, type ToolRunOptions } from './run/tool-run.ts'
+export { retryWarningMarker } from './history/retry-warning.ts'
+export type { RetryWarningMessage } from './run/warning-message.ts'
+export { toolset, type ToolsByName } from './define/toolset.ts'
+export type { RunSafety } from './contract/journal-options.ts'
+export type { RedactionOptions } from './json/redaction.ts'
+export type { ToolCallEvent } from './journal/call-events.ts'
 export {
   type CallEffect,
   isSmithersError,
   SmithersError,
   type SmithersErrorCode,
   type SmithersErrorOptions,
-} from './smithers-error.ts'
+} from './errors/smithers-error.ts'
 export type {
   FinishPatch,
   MaybePromise,

@@ -36,4 +36,4 @@ export {
 } from './log/listing.ts'
 export { isOrphan, outcomeUnknown } from './log/orphan.ts'
 export { currentOwnerId, isOwnerGone } from './log/process-owner.ts'
-export { isSmithersError, SmithersError } from './smithers-error.ts'
+export { isSmithersError, SmithersError } from './errors/smithers-error.ts'

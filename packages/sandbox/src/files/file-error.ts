@@ -1,5 +1,5 @@
-import { SandboxError } from '../sandbox-error.ts'
-import type { SandboxErrorCode } from '../sandbox-error.ts'
+import { SandboxError } from '../errors/sandbox-error.ts'
+import type { SandboxErrorCode } from '../errors/sandbox-error.ts'
 
 const maxShownLength = 200
 

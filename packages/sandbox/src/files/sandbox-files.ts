@@ -1,10 +1,10 @@
-import type { WriteDurability } from './atomic-write.ts'
-import type { DirectoryEntry } from './directory-entries.ts'
-import type { OpenOptions, SandboxFile } from './file-reading.ts'
-import type { WriteContent } from './file-writing.ts'
-import type { GuardKind } from './held-directory.ts'
-import type { LineRange } from './line-range.ts'
-import type { FileStat, OpenDirectory } from './tree-looking.ts'
+import type { WriteDurability } from './io/atomic-write.ts'
+import type { DirectoryEntry } from './operations/directory-entries.ts'
+import type { OpenOptions, SandboxFile } from './operations/open-and-read.ts'
+import type { WriteContent } from './operations/write.ts'
+import type { GuardKind } from './guard/held-directory.ts'
+import type { LineRange } from './io/line-range.ts'
+import type { FileStat, OpenDirectory } from './operations/stat-and-list.ts'
 
 /** Options of `createSandboxFiles`. */
 export interface SandboxFilesOptions {

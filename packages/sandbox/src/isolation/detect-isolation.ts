@@ -1,4 +1,4 @@
-import { SandboxError } from '../sandbox-error.ts'
+import { SandboxError } from '../errors/sandbox-error.ts'
 import type {
   IsolationBackend,
   IsolationBackendName,
@@ -7,9 +7,9 @@ import type {
   NotEnforced,
   ProbeVerdict,
 } from './backend.ts'
-import { createBubblewrap } from './bubblewrap.ts'
+import { createBubblewrap } from './bubblewrap/backend.ts'
 import { createNoIsolation } from './none.ts'
-import { createSeatbelt } from './seatbelt.ts'
+import { createSeatbelt } from './seatbelt/backend.ts'
 
 /**
  * How much isolation a sandbox asks for. `'auto'`: the strongest backend that a live canary has proved here, and a

@@ -1,5 +1,5 @@
-import { shownValue } from '../read-options.ts'
-import { invalidArgument, textProblem } from './process-text.ts'
+import { shownValue } from '../options/read-options.ts'
+import { invalidArgument, textProblem } from '../options/argument-text.ts'
 
 const advice = 'Pass the executable and its arguments as plain strings.'
 

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { toBytes } from '../files/text-encoding.ts'
+import { toBytes } from '../files/io/text-encoding.ts'
 
 /** What a command reads from standard input. */
 export type CommandInput = string | Uint8Array | AsyncIterable<string | Uint8Array>

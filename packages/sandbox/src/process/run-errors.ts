@@ -1,6 +1,6 @@
-import type { FileKind } from '../files/held-directory.ts'
-import type { CommandRefusal } from '../network/command-policy.ts'
-import { SandboxError } from '../sandbox-error.ts'
+import type { FileKind } from '../files/guard/held-directory.ts'
+import type { CommandRefusal } from '../command-policy/command-policy.ts'
+import { SandboxError } from '../errors/sandbox-error.ts'
 
 export function refusedByPolicy(refusal: CommandRefusal, command: string): SandboxError {
   return new SandboxError(

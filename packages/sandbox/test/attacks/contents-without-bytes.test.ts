@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { createSessionFiles } from '../../src/files/session-files.ts'
+import { createSessionFiles } from '../../src/ai-sdk-session/session-files.ts'
 import { createWorkspace, leftovers } from '../fixtures/workspace.ts'
 
 const invalid = expect.objectContaining({ code: 'INVALID_INPUT' })

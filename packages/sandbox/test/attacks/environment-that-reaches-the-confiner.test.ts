@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createBubblewrap } from '../../src/isolation/bubblewrap.ts'
+import { createBubblewrap } from '../../src/isolation/bubblewrap/backend.ts'
 import { describeConfined } from '../fixtures/confinement.ts'
 
 const policy = {

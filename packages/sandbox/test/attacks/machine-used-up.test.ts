@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { hasControlGroups } from '../../src/process/control-group.ts'
+import { hasControlGroups } from '../../src/process/resource-limits/control-group.ts'
 import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
 
 describeIsolations('a command that takes too much', (isolation) => {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findDenied } from '../../src/process/find-denied.ts'
+import { findDenied } from '../../src/path-rules/find-denied-paths.ts'
 import { describeConfined } from '../fixtures/confinement.ts'
 import { newSandbox } from '../fixtures/sandboxes.ts'
 

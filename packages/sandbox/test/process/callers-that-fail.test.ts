@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { runCommand } from '../../src/process/run-command.ts'
+import { runCommand } from '../../src/process/supervise.ts'
 import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
 
 describeIsolations('run, when its caller fails,', (isolation) => {

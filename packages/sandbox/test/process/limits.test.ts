@@ -1,6 +1,6 @@
 import { sandboxOptions } from '@smithers/sandbox/options'
 import { describe, expect, test } from 'vitest'
-import { commandLimits, resolveLimits } from '../../src/limits.ts'
+import { commandLimits, resolveLimits } from '../../src/options/limits.ts'
 
 describe('resolveLimits', () => {
   test('fills in the defaults', () => {

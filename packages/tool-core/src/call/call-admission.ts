@@ -1,25 +1,25 @@
-import type { GatePass } from '../gates/gate-pass.ts'
+import type { GatePass } from '../gates/gate-reservation.ts'
 import { passGates } from '../gates/pass-gates.ts'
 import type { CachedResult } from '../gates/result-cache.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
 import type { ToolCallClaim, ToolCallRow } from '../log/tool-call-row.ts'
-import { isSmithersError } from '../smithers-error.ts'
+import { isSmithersError } from '../errors/smithers-error.ts'
 import { createCallContext } from './call-context.ts'
-import { fencedError, inProgressError } from './call-errors.ts'
-import type { CallIdentity } from './call-identity.ts'
-import { type BegunCall, type CallParts, stoppedError } from './call-parts.ts'
+import { fencedError, inProgressError } from '../journal/call-errors.ts'
+import type { CallIdentity } from '../history/call-identity.ts'
+import { type BegunCall, type CallParts, stoppedError } from './call-scope.ts'
 import {
   answerFromRecord,
   noteRepetition,
   noteUnreusable,
   refuseRepetition,
   verifyEarlier,
-} from './earlier-call.ts'
-import { type KnownCall, knownCall } from './known-calls.ts'
-import { chain, rescue } from './maybe-promise.ts'
-import { decideReplay, onRetryOf } from './replay-decision.ts'
-import type { OnRetry } from './tool-definition.ts'
-import { waitForHolder } from './wait-for-holder.ts'
+} from './replay-call.ts'
+import { type KnownCall, knownCall } from '../history/call-history.ts'
+import { chain, rescue } from '../async/maybe-promise.ts'
+import { decideReplay, onRetryOf } from '../history/replay-decision.ts'
+import type { OnRetry } from '../contract/tool-definition.ts'
+import { waitForHolder } from '../journal/wait-for-holder.ts'
 
 /** A valid call, and what is known of earlier ones. */
 export interface LocatedCall {

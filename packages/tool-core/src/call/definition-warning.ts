@@ -1,4 +1,4 @@
-import type { ToolDefinition } from './tool-definition.ts'
+import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /**
  * Warns the author of a tool that must not run twice when its `execute` takes no context: it almost surely needs

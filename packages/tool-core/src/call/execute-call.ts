@@ -1,8 +1,8 @@
-import type { ToolCallOptions } from '../tool-call-options.ts'
-import { isThenable } from './maybe-promise.ts'
+import type { ToolCallOptions } from '../contract/tool-call-options.ts'
+import { isThenable } from '../async/maybe-promise.ts'
 import { startTimeLimit } from './time-limit.ts'
 import { ToolCall } from './tool-call.ts'
-import type { ToolDefinition } from './tool-definition.ts'
+import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /**
  * Runs one call of a tool that answers once: begin, run, record. Up to the tool's own first await nothing is awaited

@@ -1,8 +1,8 @@
-import { SmithersError } from '../smithers-error.ts'
-import type { ToolCallOptions } from '../tool-call-options.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
+import type { ToolCallOptions } from '../contract/tool-call-options.ts'
 import { startTimeLimit } from './time-limit.ts'
 import { ToolCall } from './tool-call.ts'
-import type { ToolDefinition } from './tool-definition.ts'
+import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /**
  * Runs one call of a tool that streams. The AI SDK looks at what `execute` returns before any promise settles, so this

@@ -1,6 +1,6 @@
-import { timeoutError } from './call-errors.ts'
+import { timeoutError } from '../journal/call-errors.ts'
 import type { ToolCall } from './tool-call.ts'
-import type { ToolDefinition } from './tool-definition.ts'
+import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /** How long a call may take. The tool's code may go on afterwards; its row is finished then, so it changes nothing. */
 export interface TimeLimit {

@@ -1,8 +1,8 @@
 import type { MaybePromise } from '../log/tool-call-log.ts'
-import { SmithersError } from '../smithers-error.ts'
-import { chain } from './maybe-promise.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
+import { chain } from '../async/maybe-promise.ts'
 import { isParsed } from './parsed-input.ts'
-import type { ToolDefinition } from './tool-definition.ts'
+import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /**
  * Parses the arguments of a call with the tool's schema, also when `execute` is called directly; once, when the AI SDK

@@ -1,10 +1,10 @@
-import { chain } from '../call/maybe-promise.ts'
+import { chain } from '../async/maybe-promise.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
-import { SmithersError } from '../smithers-error.ts'
-import { type ApprovableCall, type ApprovedCall, isNeeded } from './approve-call.ts'
-import type { ApprovalSettings } from './gate-options.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
+import { type ApprovableCall, type ApprovedCall, isNeeded } from '../approvals/approve-call.ts'
+import type { ApprovalSettings } from '../contract/gate-options.ts'
 import { gatesOutsideRun } from './gates-outside-run.ts'
-import { sdkApprovalOf } from './sdk-approval.ts'
+import { sdkApprovalOf } from '../approvals/sdk-approval.ts'
 
 /**
  * Lets a call outside any run go on when it needs no approval, or when a user of the AI SDK has approved it. A question

@@ -1,10 +1,10 @@
-import { chain, rescue } from '../call/maybe-promise.ts'
+import { chain, rescue } from '../async/maybe-promise.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
-import type { TaskContext } from '../tool-context.ts'
-import { type ApprovableCall, approveCall, type ApprovedCall, isNeeded } from './approve-call.ts'
+import type { TaskContext } from '../context/create-tool-context.ts'
+import { type ApprovableCall, approveCall, type ApprovedCall, isNeeded } from '../approvals/approve-call.ts'
 import { type ExecutionLimit, limitError } from './execution-limit.ts'
-import type { ApprovalSettings, LimitSettings } from './gate-options.ts'
+import type { ApprovalSettings, LimitSettings } from '../contract/gate-options.ts'
 
 /**
  * Lets a call go on that holds a slot of its tool's limit, when it needs no approval or has one. Nobody is asked about

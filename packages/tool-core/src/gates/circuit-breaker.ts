@@ -1,7 +1,7 @@
 import type { CircuitBreakerPolicy, CircuitState } from 'cockatiel'
-import { SmithersError } from '../smithers-error.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
 import type { MaybePromise } from '../log/tool-call-log.ts'
-import type { BreakerSettings } from './gate-options.ts'
+import type { BreakerSettings } from '../contract/gate-options.ts'
 
 /** How a call that was let through ended; `'unused'` when it did not run after all. */
 export type BreakerOutcome = 'success' | 'failure' | 'unused'

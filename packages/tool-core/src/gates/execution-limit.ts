@@ -1,10 +1,10 @@
-import { brief } from '../call/call-errors.ts'
-import { chain } from '../call/maybe-promise.ts'
+import { brief } from '../journal/call-errors.ts'
+import { chain } from '../async/maybe-promise.ts'
 import type { ApprovalRow } from '../log/approval-store.ts'
 import type { MaybePromise, ToolCallLog, ToolCallQuery } from '../log/tool-call-log.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
-import { SmithersError } from '../smithers-error.ts'
-import type { LimitSettings } from './gate-options.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
+import type { LimitSettings } from '../contract/gate-options.ts'
 
 /** Gives back the slot of a call that did not run, or whose failure does not count. */
 export type ReleaseSlot = () => void

@@ -1,4 +1,4 @@
-import type { CacheSettings } from './gate-options.ts'
+import type { CacheSettings } from '../contract/gate-options.ts'
 
 /** A result as it is shared: the caller's own copy, and the row of the call that made it. */
 export interface CachedResult {

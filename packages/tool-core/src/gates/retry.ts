@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { notPromised } from '../call/not-promised.ts'
-import { isSmithersError, SmithersError } from '../smithers-error.ts'
-import type { ToolContext } from '../tool-context.ts'
-import type { RetrySettings, ThrownValue } from './gate-options.ts'
+import { notPromised } from '../async/not-promised.ts'
+import { isSmithersError, SmithersError } from '../errors/smithers-error.ts'
+import type { ToolContext } from '../context/create-tool-context.ts'
+import type { RetrySettings, ThrownValue } from '../contract/gate-options.ts'
 
 /** The tool's function, tried again as its options say. */
 export function withRetries(

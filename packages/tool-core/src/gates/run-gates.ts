@@ -1,8 +1,8 @@
 import type { ToolCallLog } from '../log/tool-call-log.ts'
-import type { TaskContext } from '../tool-context.ts'
+import type { TaskContext } from '../context/create-tool-context.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { ExecutionLimit } from './execution-limit.ts'
-import type { BreakerSettings } from './gate-options.ts'
+import type { BreakerSettings } from '../contract/gate-options.ts'
 import { ResultCache } from './result-cache.ts'
 
 /** What the calls of one run share, in this process: counts, results and breakers. */

@@ -1,4 +1,4 @@
-import { SmithersError } from '../smithers-error.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
 import type { ToolCallCursor, ToolCallQuery } from './tool-call-log.ts'
 import type { ToolCallRow } from './tool-call-row.ts'
 

@@ -1,7 +1,7 @@
 import type { ApprovalStore } from './approval-store.ts'
 import { createMemoryApprovals } from './memory-approvals.ts'
 import { createMemoryRunState } from './memory-run-state.ts'
-import { SmithersError } from '../smithers-error.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
 import type { RunStateStore } from './run-state-store.ts'
 import { selectRows } from './listing.ts'
 import { MemoryRows, positionOf } from './memory-rows.ts'

@@ -1,4 +1,4 @@
-import type { CallEffect } from '../smithers-error.ts'
+import type { CallEffect } from '../errors/smithers-error.ts'
 import type { ApprovalStore } from './approval-store.ts'
 import type { RunStateStore } from './run-state-store.ts'
 import type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './tool-call-row.ts'

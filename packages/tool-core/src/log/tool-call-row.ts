@@ -1,4 +1,4 @@
-import type { CallEffect } from '../smithers-error.ts'
+import type { CallEffect } from '../errors/smithers-error.ts'
 
 /** `'started'` until the call has finished; a finished row is `'success'` or `'error'`, nothing else. */
 export type ToolCallStatus = 'started' | 'success' | 'error'

@@ -1,0 +1,203 @@
+import { constants } from 'node:os'
+import { createSessionFiles, type SessionFiles } from './session-files.ts'
+import { commandLimits } from '../options/limits.ts'
+import { confinedRun, type RunSettings } from '../process/run.ts'
+import type { OutputChunk } from '../process/output/read-output.ts'
+import type { RunResult } from '../sandbox.ts'
+import { SandboxError } from '../errors/sandbox-error.ts'
+
+/** Options of {@link SandboxSession}'s `run` and `spawn`. */
+export interface SessionCommand {
+  /** Read by `sh -c`. */
+  readonly command: string
+  readonly workingDirectory?: string | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly abortSignal?: AbortSignal | undefined
+}
+
+/** A command that {@link SandboxSession.spawn} has started. */
+export interface SessionProcess {
+  readonly pid: number
+  readonly stdout: ReadableStream<Uint8Array>
+  readonly stderr: ReadableStream<Uint8Array>
+  /** The exit code; 128 and the signal's number when a signal ended it. Rejects when `abortSignal` did. */
+  wait(): Promise<{ readonly exitCode: number }>
+  /** Kills the command and everything it started; settles when it is gone. */
+  kill(): Promise<void>
+}
+
+/** A {@link SessionProcess} that can be written to. */
+export interface WritableSessionProcess extends SessionProcess {
+  readonly stdin: WritableStream<Uint8Array>
+}
+
+/**
+ * The AI SDK's `Experimental_SandboxSession`, by shape: its tools and harnesses then work inside the sandbox. Its commands
+ * are strings, so `sh -c` reads them; the sandbox's policy, isolation and limits hold for them as for every command.
+ */
+export interface SandboxSession extends SessionFiles {
+  readonly description: string
+  readonly run: (options: SessionCommand) => Promise<{
+    readonly exitCode: number
+    readonly stdout: string
+    readonly stderr: string
+  }>
+  readonly spawn: {
+    (options: SessionCommand & { readonly stdin: true }): Promise<WritableSessionProcess>
+    (options: SessionCommand & { readonly stdin?: false }): Promise<SessionProcess>
+    (
+      options: SessionCommand & { readonly stdin?: boolean },
+    ): Promise<SessionProcess | WritableSessionProcess>
+  }
+}
+
+/** The view of a sandbox that AI SDK tools expect. */
+export function createSession(settings: RunSettings): SandboxSession {
+  return Object.freeze<SandboxSession>({
+    description: describe(settings),
+    ...createSessionFiles(settings.files),
+    async run(options) {
+      const result = await confinedRun(settings, 'sh', ['-c', options.command], {
+        cwd: options.workingDirectory,
+        env: options.env,
+        signal: options.abortSignal,
+      })
+      return {
+        exitCode: exitCodeOf(result, options.abortSignal),
+        stdout: result.stdout,
+        stderr: result.stderr,
+      }
+    },
+    spawn: ((options: SessionCommand & { readonly stdin?: boolean }) =>
+      spawn(settings, options)) as SandboxSession['spawn'],
+  })
+}
+
+function describe({ enforced, network }: RunSettings): string {
+  const isolation =
+    enforced.files === 'enforced'
+      ? 'Commands can change nothing outside it.'
+      : 'Commands are not isolated by the operating system.'
+  return (
+    `Files and commands are confined to the root directory; relative paths start there. ${isolation} ` +
+    `The network is ${network === 'host' ? 'open' : 'off'}. Background processes end with the command that started them.`
+  )
+}
+
+async function spawn(
+  settings: RunSettings,
+  options: SessionCommand & { readonly stdin?: boolean },
+): Promise<SessionProcess | WritableSessionProcess> {
+  const killed = new AbortController()
+  const input = options.stdin === true ? new TransformStream<Uint8Array, Uint8Array>() : undefined
+  const outputs = { stdout: new OutputPipe(), stderr: new OutputPipe() }
+  const started = deferred<number>()
+  const done = confinedRun(
+    settings,
+    'sh',
+    ['-c', options.command],
+    {
+      cwd: options.workingDirectory,
+      env: options.env,
+      // A process that is meant to stay may stay as long as any command may.
+      timeoutMs: commandLimits.timeoutMs.maximum,
+      signal:
+        options.abortSignal === undefined
+          ? killed.signal
+          : AbortSignal.any([options.abortSignal, killed.signal]),
+      stdin: input?.readable,
+      onOutput: ({ stream, bytes }: OutputChunk) => outputs[stream].write(bytes),
+    },
+    {
+      onStart: started.resolve,
+      // What is left in the pipes is little, and nobody may be reading it.
+      onExit: () => Object.values(outputs).forEach((output) => output.release()),
+    },
+  ).finally(() => Object.values(outputs).forEach((output) => output.end()))
+  // A command that never started has a result, and its reason is the error of `spawn`.
+  done.then((result) => started.reject(result.error ?? new Error(result.status)), started.reject)
+  const pid = await started.promise
+  return {
+    pid,
+    stdout: outputs.stdout.stream,
+    stderr: outputs.stderr.stream,
+    ...(input === undefined ? {} : { stdin: input.writable }),
+    wait: async () => ({ exitCode: exitCodeOf(await done, options.abortSignal) }),
+    async kill() {
+      killed.abort()
+      await done.catch(() => {})
+    },
+  }
+}
+
+/** The exit code, in the shells' way for a signal; throws what stopped the command from having one. */
+function exitCodeOf(result: RunResult, abortSignal: AbortSignal | undefined): number {
+  if (result.status === 'aborted' && abortSignal?.aborted === true) throw abortSignal.reason
+  if (result.exitCode !== null) return result.exitCode
+  if (result.signal !== null && result.status !== 'timeout') {
+    return 128 + constants.signals[result.signal]
+  }
+  throw result.error ?? new SandboxError('TOOL_SPAWN_FAILED', 'The command did not run.')
+}
+
+/** Bytes that a stream may hold unread before the command has to wait. */
+const highWaterMark = 1024 * 1024
+
+/** One output of a command as a web stream, with its back-pressure. */
+class OutputPipe {
+  readonly stream: ReadableStream<Uint8Array>
+  #controller!: ReadableStreamDefaultController<Uint8Array>
+  #resume: (() => void) | undefined
+  #closed = false
+  #released = false
+
+  constructor() {
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        pull: () => this.#resume?.(),
+        cancel: () => {
+          this.#closed = true
+          this.#resume?.()
+        },
+      },
+      { highWaterMark, size: (chunk) => chunk?.byteLength ?? 0 },
+    )
+  }
+
+  write(bytes: Uint8Array): void | Promise<void> {
+    if (this.#closed) return
+    this.#controller.enqueue(bytes)
+    if (this.#released || (this.#controller.desiredSize ?? 0) > 0) return
+    return new Promise((resolve) => {
+      this.#resume = resolve
+    })
+  }
+
+  release(): void {
+    this.#released = true
+    this.#resume?.()
+  }
+
+  end(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#controller.close()
+  }
+}
+
+interface Deferred<Value> {
+  readonly promise: Promise<Value>
+  readonly resolve: (value: Value) => void
+  readonly reject: (reason: unknown) => void
+}
+
+function deferred<Value>(): Deferred<Value> {
+  let settle!: Omit<Deferred<Value>, 'promise'>
+  const promise = new Promise<Value>((resolve, reject) => {
+    settle = { resolve, reject }
+  })
+  return { promise, ...settle }
+}

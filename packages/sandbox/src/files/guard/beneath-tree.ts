@@ -1,0 +1,112 @@
+import { closeSync, constants, fstatSync, openSync, readlinkSync, statfsSync } from 'node:fs'
+import type { BigIntStats } from 'node:fs'
+import { systemCode } from '../file-error.ts'
+import type { DirectoryTree, HeldDirectory, HeldEntry } from './held-directory.ts'
+
+// open(2) on Linux; Node does not name it. The same number on every architecture Node runs on.
+const O_PATH = 0o10000000
+const procMagic = 0x9fa0
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants
+
+/**
+ * Whether directories can be held by descriptor here: Linux with a real `/proc` of this process. A directory that
+ * somebody prepared to look like `/proc` is not one.
+ */
+export function canHoldDescriptors(procDirectory = '/proc/self/fd'): boolean {
+  if (process.platform !== 'linux') return false
+  try {
+    return statfsSync(procDirectory).type === procMagic
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The descriptor-walking guard of Linux. Every directory is an `O_PATH` descriptor; every system call names one entry of
+ * a held directory as `/proc/PID/fd/N/name` and does not follow a link at the end.
+ *
+ * Guarantees: a system call acts only on an entry of a directory that was reached from the root by single steps none of
+ * which followed a link or `..`, however fast others rename and replace.
+ *
+ * Does not protect against: somebody who may write outside the root moving a directory that is held out of the root; a
+ * file system that root mounts below the root.
+ */
+export function openBeneathTree(canonicalRoot: string): DirectoryTree {
+  // Spelling out what the link /proc/self says saves the kernel a step in each of the calls to come.
+  const descriptors = `/proc/${readlinkSync('/proc/self')}/fd/`
+  const hold = (fd: number) => new BeneathDirectory(descriptors, fd)
+  const root = hold(openSync(canonicalRoot, O_PATH | O_DIRECTORY | O_NOFOLLOW))
+  return {
+    guard: 'beneath',
+    root,
+    openDirectory: (parent, name) =>
+      hold(openSync(parent.at(name), O_PATH | O_DIRECTORY | O_NOFOLLOW)),
+    openDirectoryBytes: (parent, name) =>
+      hold(openSync(parent.atBytes(name), O_PATH | O_DIRECTORY | O_NOFOLLOW)),
+    openEntry: (parent, name) => {
+      let fd: number
+      try {
+        fd = openSync(parent.at(name), O_PATH | O_NOFOLLOW)
+      } catch (error) {
+        if (systemCode(error) === 'ENOENT') return undefined
+        throw error
+      }
+      return new BeneathEntry(descriptors, fd)
+    },
+  }
+}
+
+class BeneathDirectory implements HeldDirectory {
+  readonly self: string
+  readonly fd: number
+  readonly #prefix: string
+
+  constructor(descriptors: string, fd: number) {
+    this.fd = fd
+    this.#prefix = `${descriptors}${fd}/`
+    // The final dot makes the kernel follow the descriptor's link also where a call would not follow a last link.
+    this.self = `${this.#prefix}.`
+  }
+
+  at(name: string): string {
+    return this.#prefix + name
+  }
+
+  atBytes(name: Buffer): Buffer {
+    return Buffer.concat([Buffer.from(this.#prefix), name])
+  }
+
+  identity(): string {
+    const { dev, ino } = fstatSync(this.fd, { bigint: true })
+    return `${dev}:${ino}`
+  }
+
+  recheck(): void {
+    // A descriptor cannot come to mean another directory.
+  }
+
+  close(): void {
+    closeSync(this.fd)
+  }
+}
+
+class BeneathEntry implements HeldEntry {
+  readonly stat: BigIntStats
+  readonly self: string
+  readonly #fd: number
+
+  constructor(descriptors: string, fd: number) {
+    this.#fd = fd
+    this.self = descriptors + fd
+    this.stat = fstatSync(fd, { bigint: true })
+  }
+
+  open(flags: number): number {
+    // O_NONBLOCK: should a device ever get here, opening it must not wait.
+    return openSync(this.self, flags | O_NONBLOCK | O_NOCTTY)
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+}

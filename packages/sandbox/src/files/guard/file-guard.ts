@@ -1,0 +1,165 @@
+import { realpathSync, statfsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { SandboxError } from '../../errors/sandbox-error.ts'
+import { canHoldDescriptors, openBeneathTree } from './beneath-tree.ts'
+import { openCheckedTree } from './checked-tree.ts'
+import { systemCode, toFileError } from '../file-error.ts'
+import type { DirectoryTree, GuardKind } from './held-directory.ts'
+import { createPathPolicy, foldPath, foldsCase } from './path-policy.ts'
+import type { PathPolicy } from './path-policy.ts'
+import { directoryComponents } from './path-text.ts'
+import type { PathSyntax } from './path-text.ts'
+import { createTurnBudget } from '../io/turn-budget.ts'
+import { walkPath } from './walk-path.ts'
+import type { Place, WalkOptions } from './walk-path.ts'
+
+/** Everything that an operation on files needs to stay inside its root. */
+export interface FileGuard {
+  readonly tree: DirectoryTree
+  readonly policy: PathPolicy
+  /** Canonical and absolute. */
+  readonly rootDir: string
+  walk(path: string, options: WalkOptions): Place
+  /**
+   * Runs an operation when the event loop has time for it. System errors come out with a stable code and with the path
+   * that was asked for.
+   */
+  run<T>(path: string, work: () => T | Promise<T>): Promise<T>
+  /**
+   * Keeps the root open over several runs, until the answer is called. `stop` is called should the guard be closed
+   * before: it lets go of what is held between two runs, after which `checkOpen` ends the operation.
+   */
+  hold(stop?: () => void): () => void
+  /** Throws once the guard has been closed. */
+  checkOpen(): void
+  /** The lock of the file at a place: the same for every path that leads there. */
+  lockKey(place: Place): string
+  /** Whether `rootDir` still names the directory that is held. */
+  isCurrent(): boolean
+  /**
+   * Begins nothing more, and lets the root go when the last operation under way has ended: a descriptor that is closed
+   * under one of them is a number that the next root may get.
+   */
+  close(): void
+}
+
+export interface FileGuardOptions {
+  readonly rootDir: string
+  readonly deny: readonly string[]
+  readonly protectedNames: readonly string[]
+  readonly maxLinks: number
+  readonly guard: 'auto' | GuardKind
+}
+
+/** Opens the root and holds it. */
+export function openFileGuard(options: FileGuardOptions): FileGuard {
+  const rootDir = canonicalDirectory(options.rootDir)
+  const tree = openTree(rootDir, options.guard)
+  const windows = process.platform === 'win32'
+  const syntax: PathSyntax = {
+    windows,
+    rootSpellings: [rootDir, resolve(options.rootDir)].map((path) =>
+      directoryComponents(path, { windows }),
+    ),
+  }
+  const names = {
+    foldCase: foldsCase(process.platform, statfsSync(rootDir).type),
+    normalizeUnicode: process.platform === 'darwin',
+  }
+  const policy = createPathPolicy({ ...options, ...names })
+  const budget = createTurnBudget()
+  const identity = tree.root.identity()
+  const holds = new Set<{ readonly stop: (() => void) | undefined }>()
+  let isClosed = false
+
+  function checkOpen(): void {
+    if (isClosed) throw new SandboxError('INVALID_INPUT', 'These files have been closed.')
+  }
+
+  function hold(stop?: () => void): () => void {
+    checkOpen()
+    const entry = { stop }
+    holds.add(entry)
+    return () => {
+      if (holds.delete(entry) && isClosed && holds.size === 0) tree.root.close()
+    }
+  }
+
+  return {
+    tree,
+    policy,
+    rootDir,
+    walk(path, walkOptions) {
+      // Loose callers pass what a model sent.
+      if (typeof path !== 'string')
+        throw new SandboxError('INVALID_INPUT', `path must be a string, got ${typeof path}.`)
+      checkOpen()
+      return walkPath(tree, syntax, path, walkOptions)
+    },
+    hold,
+    checkOpen,
+    async run(path, work) {
+      const release = hold()
+      try {
+        const result = budget.run(() => {
+          // It may have had to wait for its turn.
+          checkOpen()
+          return work()
+        })
+        // Not awaited when there is nothing to wait for: small work ends in the turn it was asked for.
+        return result instanceof Promise ? await result : result
+      } catch (error) {
+        throw toFileError(error, path)
+      } finally {
+        release()
+      }
+    },
+    lockKey: ({ directory, name }) => `${directory.identity()}:${foldPath(name ?? '', names)}`,
+    isCurrent() {
+      const stat = isClosed ? undefined : statSync(rootDir, { bigint: true, throwIfNoEntry: false })
+      return stat !== undefined && `${stat.dev}:${stat.ino}` === identity
+    },
+    close() {
+      if (isClosed) return
+      isClosed = true
+      for (const entry of holds) {
+        if (entry.stop === undefined) continue
+        entry.stop()
+        holds.delete(entry)
+      }
+      if (holds.size === 0) tree.root.close()
+    },
+  }
+}
+
+/**
+ * The real path of a root.
+ *
+ * @throws SandboxError `INVALID_INPUT` when it is no directory
+ */
+export function canonicalDirectory(rootDir: string): string {
+  const refuse = (problem: string, cause?: unknown): SandboxError =>
+    new SandboxError(
+      'INVALID_INPUT',
+      `rootDir ${JSON.stringify(rootDir)} ${problem}. Pass the directory to confine to.`,
+      { details: { option: 'rootDir', rootDir }, cause, effect: 'none' },
+    )
+  let canonical: string
+  try {
+    canonical = realpathSync.native(rootDir)
+    if (statSync(canonical).isDirectory()) return canonical
+  } catch (error) {
+    throw refuse(systemCode(error) === 'ENOENT' ? 'does not exist' : 'cannot be opened', error)
+  }
+  throw refuse('is not a directory')
+}
+
+function openTree(rootDir: string, wanted: 'auto' | GuardKind): DirectoryTree {
+  if (wanted !== 'checked' && canHoldDescriptors()) return openBeneathTree(rootDir)
+  if (wanted !== 'beneath') return openCheckedTree(rootDir)
+  throw new SandboxError(
+    'TOOL_ISOLATION_UNAVAILABLE',
+    'A guard that cannot be raced needs Linux with /proc mounted. Mount /proc, or accept guard: "checked".',
+    { details: { missing: 'files' }, effect: 'none' },
+  )
+}

@@ -1,0 +1,138 @@
+import type { BigIntStats } from 'node:fs'
+import picomatch from 'picomatch'
+import { SandboxError } from '../../errors/sandbox-error.ts'
+import { quotePath } from '../file-error.ts'
+import type { Place } from './walk-path.ts'
+
+/**
+ * What the policy is asked about: `'change'` is any writing, creating, moving or removing; `'write'` is a change that
+ * leaves a file there.
+ */
+export type FileAction = 'read' | 'change' | 'write'
+
+export interface PathPolicyOptions {
+  readonly deny: readonly string[]
+  readonly protectedNames: readonly string[]
+  readonly maxLinks: number
+  /** Whether the volume takes `A` and `a` for one name. */
+  readonly foldCase: boolean
+  /** Whether the volume takes differently composed Unicode for one name. */
+  readonly normalizeUnicode: boolean
+}
+
+/** The rules on top of confinement, asked with paths in which every link has been resolved. */
+export interface PathPolicy {
+  /** Throws `TOOL_PATH_DENIED`, naming the rule and the option that changes it. */
+  check(relativePath: string, action: FileAction): void
+  /** The same for a place: where it is, and as it was spelled before the links on the way were resolved. */
+  checkPlace(place: Pick<Place, 'relativePath' | 'spellings'>, action: FileAction): void
+  /** Throws when a file with this many links may not be changed. */
+  checkLinks(relativePath: string, stat: BigIntStats): void
+  /** The rule that hides a path from every action. */
+  denied(relativePath: string): string | undefined
+  /** Whether something below this directory may be under a rule, so that moving or removing it needs a look inside. */
+  concernsBelow(relativePath: string): boolean
+}
+
+/** Rules as compiled once: matching happens on every call. */
+export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
+  const fold = (path: string) => foldPath(path, options)
+  const deny = options.deny.map((glob) => ({
+    glob,
+    matches: picomatch(fold(trimSlashes(glob)), { dot: true, strictSlashes: false }),
+  }))
+  const names = options.protectedNames.map((name) => ({ name, folded: fold(trimSlashes(name)) }))
+
+  const isAboutGit = names.some(({ folded }) => folded.startsWith('.git/'))
+  // A file `.git` names any directory as the repository; `HEAD` makes the root a bare one, whose `config` then counts.
+  const repositoryFiles = new Set(['.git', 'HEAD'].map(fold))
+
+  function denied(relativePath: string): string | undefined {
+    if (deny.length === 0 || relativePath === '') return undefined
+    const path = fold(relativePath)
+    for (const { glob, matches } of deny) {
+      // A denied directory denies what is in it.
+      for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
+        if (matches(path.slice(0, end))) return glob
+      }
+      if (matches(path)) return glob
+    }
+    return undefined
+  }
+
+  function check(relativePath: string, action: FileAction): void {
+    const glob = denied(relativePath)
+    if (glob !== undefined) {
+      throw refusal(relativePath, `the deny rule ${JSON.stringify(glob)}`, 'deny', glob)
+    }
+    if (action === 'read' || names.length === 0) return
+    const path = fold(relativePath)
+    if (action === 'write' && isAboutGit && repositoryFiles.has(path)) {
+      throw refusal(relativePath, 'a rule about git: this file makes a repository', 'protect', path)
+    }
+    for (const { name, folded } of names) {
+      if (path === folded || path.startsWith(`${folded}/`)) {
+        throw refusal(relativePath, `the protected name ${JSON.stringify(name)}`, 'protect', name)
+      }
+    }
+  }
+
+  return {
+    denied,
+    check,
+    checkPlace({ relativePath, spellings }, action) {
+      check(relativePath, action)
+      for (const spelling of spellings) check(spelling, action)
+    },
+    checkLinks(relativePath, stat) {
+      if (stat.nlink <= BigInt(options.maxLinks)) return
+      throw new SandboxError(
+        'TOOL_PATH_DENIED',
+        `${quotePath(relativePath)} has ${stat.nlink} hard links, so changing it would change a file under another name, perhaps outside the root (limit ${options.maxLinks}). Copy it, or raise maxLinks.`,
+        {
+          details: { path: relativePath, rule: 'maxLinks', links: Number(stat.nlink) },
+          effect: 'none',
+        },
+      )
+    },
+    concernsBelow(relativePath) {
+      if (deny.length > 0) return true
+      const path = fold(relativePath)
+      return names.some(({ folded }) => path === '' || folded.startsWith(`${path}/`))
+    },
+  }
+}
+
+/**
+ * A path as rules compare it: folded where the volume folds, so that `.ENV` is the `.env` of a rule.
+ */
+export function foldPath(
+  path: string,
+  { foldCase, normalizeUnicode }: Pick<PathPolicyOptions, 'foldCase' | 'normalizeUnicode'>,
+): string {
+  const composed = normalizeUnicode ? path.normalize('NFC') : path
+  return foldCase ? composed.toLowerCase() : composed
+}
+
+// File systems of Linux that fold case: FAT, exFAT, NTFS (both drivers), HFS+, CIFS, SMB2, 9p as Windows shares use it.
+const foldingFileSystems: ReadonlySet<number> = new Set([
+  0x4d44, 0x2011bab0, 0x5346544e, 0x7366746e, 0x482b, 0xff534d42, 0xfe534d42, 0x01021997,
+])
+
+/** Whether to fold case: always where the platform's volumes usually do, since a rule that misses is worse than one that hits. */
+export function foldsCase(platform: NodeJS.Platform, fileSystemType: number): boolean {
+  if (platform === 'darwin' || platform === 'win32') return true
+  return foldingFileSystems.has(fileSystemType)
+}
+
+function trimSlashes(text: string): string {
+  return text.replace(/^\.?\/+/u, '').replace(/\/+$/u, '')
+}
+
+function refusal(path: string, because: string, option: string, rule: string): SandboxError {
+  return new SandboxError(
+    'TOOL_PATH_DENIED',
+    `${quotePath(path)} is refused by ${because}. Work on another file, or change the sandbox's ${option} option.`,
+    { details: { path, rule: option, match: rule }, effect: 'none' },
+  )
+}

@@ -1,0 +1,121 @@
+import { closeSync, constants, readSync } from 'node:fs'
+import { SandboxError } from '../../errors/sandbox-error.ts'
+import { fileNotFound, notAFile, quotePath } from '../file-error.ts'
+import { fileLimits } from '../file-limits.ts'
+import { kindOf } from '../guard/held-directory.ts'
+import type { HeldEntry } from '../guard/held-directory.ts'
+import type { Place } from '../guard/walk-path.ts'
+import { readInPool } from './pool-calls.ts'
+
+/**
+ * Small reads share one buffer: a fresh one for each would cost more than the reading, and a thousand at once would make
+ * the garbage collector pause. One byte longer than what is small, so that a file that has grown is noticed.
+ */
+const scratch = Buffer.allocUnsafeSlow(fileLimits.maxSynchronousBytes + 1)
+
+/** The regular file at a place, or an error that says what stands there instead. */
+export function regularFile(place: Place, path: string): HeldEntry {
+  const { entry } = place
+  if (entry === undefined) throw fileNotFound(path)
+  const kind = kindOf(entry.stat)
+  if (kind !== 'file') throw notAFile(path, kind)
+  return entry
+}
+
+export function fileTooLarge(path: string, size: number | bigint, maxBytes: number): SandboxError {
+  return new SandboxError(
+    'TOOL_FILE_TOO_LARGE',
+    `File too large: ${quotePath(path)} has ${size} bytes, the limit is ${maxBytes}. Read a part of it, or search it.`,
+    { details: { path, bytes: Number(size), maxBytes }, effect: 'none' },
+  )
+}
+
+/** Whether a file of this size is read on the calling thread. */
+export function isSmall(size: number | bigint): boolean {
+  return size <= fileLimits.maxSynchronousBytes
+}
+
+/**
+ * Reads a small file and converts its bytes, which are valid only during the call. Reads to the end, not to the size that
+ * was told: files of `/proc` say 0, and a file may grow meanwhile. Undefined when it turns out to be large.
+ */
+export function readSmallFile<T>(
+  entry: HeldEntry,
+  path: string,
+  maxBytes: number,
+  convert: (bytes: Buffer) => T,
+): { readonly value: T } | undefined {
+  if (entry.stat.size > BigInt(maxBytes)) throw fileTooLarge(path, entry.stat.size, maxBytes)
+  const fd = entry.open(constants.O_RDONLY)
+  let length = 0
+  try {
+    const size = Number(entry.stat.size)
+    while (length < scratch.length) {
+      const count = readSync(fd, scratch, length, scratch.length - length, null)
+      length += count
+      // A read that was cut short at the size that was told has met the end of the file.
+      if (count === 0 || (length === size && size > 0)) break
+    }
+  } finally {
+    closeSync(fd)
+  }
+  if (length === scratch.length) return undefined
+  if (length > maxBytes) throw fileTooLarge(path, length, maxBytes)
+  return { value: convert(scratch.subarray(0, length)) }
+}
+
+/** A copy of bytes that are valid only for now. */
+export function copyBytes(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes)
+}
+
+/** The contents of a large file, read in the thread pool. */
+export async function readLargeFile(
+  entry: HeldEntry,
+  path: string,
+  maxBytes: number,
+): Promise<Buffer> {
+  if (entry.stat.size > BigInt(maxBytes)) throw fileTooLarge(path, entry.stat.size, maxBytes)
+  const fd = entry.open(constants.O_RDONLY)
+  try {
+    let buffer: Buffer = Buffer.allocUnsafeSlow(Math.max(Number(entry.stat.size) + 1, 4096))
+    let length = 0
+    for (;;) {
+      if (length === buffer.length) buffer = grown(buffer)
+      const wanted = Math.min(fileLimits.chunkBytes, buffer.length - length)
+      const bytesRead = await readInPool(fd, buffer, {
+        offset: length,
+        length: wanted,
+        position: null,
+      })
+      length += bytesRead
+      if (length > maxBytes) throw fileTooLarge(path, length, maxBytes)
+      if (bytesRead === 0) return buffer.subarray(0, length)
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Whether a file that was read still holds exactly these bytes. */
+export function holdsBytes(entry: HeldEntry, bytes: Buffer): boolean {
+  const fd = entry.open(constants.O_RDONLY)
+  try {
+    for (let offset = 0; ;) {
+      const count = readSync(fd, scratch, 0, scratch.length, null)
+      const isSame =
+        scratch.compare(bytes, offset, Math.min(offset + count, bytes.length), 0, count) === 0
+      if (!isSame) return false
+      offset += count
+      if (count === 0) return offset === bytes.length
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function grown(buffer: Buffer): Buffer {
+  const larger = Buffer.allocUnsafeSlow(buffer.length * 2)
+  buffer.copy(larger)
+  return larger
+}

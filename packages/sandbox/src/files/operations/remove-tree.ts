@@ -1,0 +1,107 @@
+import { readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import type { Dirent } from 'node:fs'
+import { systemCode } from '../file-error.ts'
+import { fileLimits } from '../file-limits.ts'
+import type { DirectoryTree, HeldDirectory } from '../guard/held-directory.ts'
+
+/**
+ * Empties a held directory and everything below it, on descriptors. Links are removed, never followed. Yields now and
+ * then, so that the caller can let the event loop turn.
+ *
+ * A tree that is deeper than we want to hold descriptors for is taken apart: the directory at the limit is moved up to
+ * the top of the tree being removed, under a new name, and removed there. Depth therefore costs neither stack nor
+ * descriptors.
+ *
+ * Names are handled as bytes: a name that is not UTF-8 can be removed like any other.
+ */
+export function* emptyDirectory(
+  tree: DirectoryTree,
+  top: HeldDirectory,
+): Generator<void, void, void> {
+  const levels: Level[] = [{ directory: top, name: undefined, entries: entriesOf(top) }]
+  let rounds = 0
+  try {
+    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+      const entry = level.entries.pop()
+      if (entry === undefined) {
+        if (level.name === undefined) {
+          // What was moved up here, or created meanwhile by others, is removed in another round.
+          level.entries = entriesOf(top)
+          rounds += 1
+          if (level.entries.length === 0 || rounds > fileLimits.maxRemoveRounds) return
+          continue
+        }
+        levels.pop()
+        level.directory.close()
+        const parent = levels.at(-1)?.directory ?? top
+        removeEmpty(parent, level.name)
+      } else if (entry.isDirectory()) {
+        if (levels.length >= fileLimits.maxHeldDepth) moveUp(level.directory, entry.name, top)
+        else descend(tree, levels, level.directory, entry.name)
+      } else {
+        removeName(level.directory, entry.name)
+      }
+      yield
+    }
+  } finally {
+    for (const { directory } of levels) if (directory !== top) directory.close()
+  }
+}
+
+interface Level {
+  readonly directory: HeldDirectory
+  /** Undefined for the top, which the caller removes. */
+  readonly name: Buffer | undefined
+  entries: Dirent<Buffer>[]
+}
+
+function entriesOf(directory: HeldDirectory): Dirent<Buffer>[] {
+  directory.recheck()
+  return readdirSync(directory.self, { withFileTypes: true, encoding: 'buffer' })
+}
+
+function descend(tree: DirectoryTree, levels: Level[], parent: HeldDirectory, name: Buffer): void {
+  let directory: HeldDirectory
+  try {
+    directory = tree.openDirectoryBytes(parent, name)
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === 'ENOENT') return
+    // It was a directory when listed and is a link or file now: the name is what is to be removed.
+    if (code === 'ENOTDIR' || code === 'ELOOP') return removeName(parent, name)
+    throw error
+  }
+  levels.push({ directory, name, entries: [] })
+  const level = levels.at(-1)
+  if (level !== undefined) level.entries = entriesOf(directory)
+}
+
+function removeName(parent: HeldDirectory, name: Buffer): void {
+  try {
+    parent.recheck()
+    unlinkSync(parent.atBytes(name))
+  } catch (error) {
+    const code = systemCode(error)
+    // EISDIR: it has become a directory, which the next look at the parent finds.
+    if (code !== 'ENOENT' && code !== 'EISDIR') throw error
+  }
+}
+
+function removeEmpty(parent: HeldDirectory, name: Buffer): void {
+  try {
+    parent.recheck()
+    rmdirSync(parent.atBytes(name))
+  } catch (error) {
+    const code = systemCode(error)
+    // ENOTEMPTY: others created something meanwhile; the next round over the top finds it.
+    if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'ENOTDIR') throw error
+  }
+}
+
+function moveUp(parent: HeldDirectory, name: Buffer, top: HeldDirectory): void {
+  try {
+    renameSync(parent.atBytes(name), top.at(`.smithers-${crypto.randomUUID()}.removing`))
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error
+  }
+}

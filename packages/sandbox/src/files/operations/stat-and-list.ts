@@ -1,0 +1,137 @@
+import { constants, openSync, closeSync } from 'node:fs'
+import { join } from 'node:path'
+import { SandboxError } from '../../errors/sandbox-error.ts'
+import { listEntries, walkEntries } from './directory-entries.ts'
+import type { DirectoryEntry, Visible } from './directory-entries.ts'
+import { fileNotFound, pathInvalid } from '../file-error.ts'
+import type { FileGuard } from '../guard/file-guard.ts'
+import { kindOf } from '../guard/held-directory.ts'
+import type { FileKind, HeldDirectory } from '../guard/held-directory.ts'
+import type { Place } from '../guard/walk-path.ts'
+
+/** What stands at a path. */
+export interface FileStat {
+  /** Relative to the root, every link resolved. */
+  readonly path: string
+  readonly kind: FileKind
+  readonly sizeBytes: number
+  /** Permission bits, such as `0o644`. */
+  readonly mode: number
+  readonly modifiedAtMs: number
+  /** Hard links. */
+  readonly links: number
+}
+
+/** A directory that stays held until it is closed, to start a process in. */
+export interface OpenDirectory {
+  /** The descriptor; undefined where the guard is `'checked'` and holds none. */
+  readonly fd: number | undefined
+  /** Its path when it was opened. */
+  readonly absolutePath: string
+  /** `''` for the root. */
+  readonly relativePath: string
+  close(): void
+}
+
+export function statPath(
+  guard: FileGuard,
+  path: string,
+  lastLink: 'follow' | 'keep',
+): FileStat | undefined {
+  const place = guard.walk(path, { lastLink, hold: 'stat' })
+  try {
+    guard.policy.checkPlace(place, 'read')
+    const { stat } = place
+    if (stat === undefined) return undefined
+    return {
+      path: place.relativePath,
+      kind: kindOf(stat),
+      sizeBytes: Number(stat.size),
+      mode: Number(stat.mode & 0o7777n),
+      modifiedAtMs: Number(stat.mtimeMs),
+      links: Number(stat.nlink),
+    }
+  } finally {
+    place.close()
+  }
+}
+
+export function listDirectory(guard: FileGuard, path: string): DirectoryEntry[] {
+  const { place, self } = enter(guard, path)
+  try {
+    return listEntries(self, place.relativePath, visibleIn(guard))
+  } finally {
+    place.close()
+  }
+}
+
+/** Every entry below a directory, parents first, links not followed. */
+export function* walkDirectory(
+  guard: FileGuard,
+  path: string,
+): Generator<DirectoryEntry, void, void> {
+  const { place, self } = enter(guard, path)
+  try {
+    yield* walkEntries(guard.tree, self, place.relativePath, visibleIn(guard))
+  } finally {
+    place.close()
+  }
+}
+
+export function openDirectory(guard: FileGuard, path: string): OpenDirectory {
+  const { place, self } = enter(guard, path)
+  const absolutePath = join(guard.rootDir, place.relativePath)
+  if (self !== guard.tree.root || self.fd === undefined) {
+    return {
+      fd: self.fd,
+      absolutePath,
+      relativePath: place.relativePath,
+      close: once(() => place.close()),
+    }
+  }
+  // The root's own descriptor is not given away: closing it would end every other operation.
+  const fd = openSync(self.self, constants.O_RDONLY | constants.O_DIRECTORY)
+  place.close()
+  return { fd, absolutePath, relativePath: '', close: once(() => closeSync(fd)) }
+}
+
+function enter(guard: FileGuard, path: string): { place: Place; self: HeldDirectory } {
+  let place: Place
+  try {
+    // The final dot makes the walk enter the directory rather than look at its name.
+    place = guard.walk(typeof path === 'string' && path !== '' ? `${path}/.` : path, {
+      lastLink: 'follow',
+      hold: 'stat',
+    })
+  } catch (error) {
+    throw translate(error, path)
+  }
+  try {
+    guard.policy.checkPlace(place, 'read')
+    if (place.self === undefined) throw fileNotFound(path)
+    return { place, self: place.self }
+  } catch (error) {
+    place.close()
+    throw error
+  }
+}
+
+function translate(error: unknown, path: string): unknown {
+  if (SandboxError.isInstance(error)) return error
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOTDIR') return pathInvalid(path, 'is not a directory.')
+  return error
+}
+
+function visibleIn(guard: FileGuard): Visible {
+  return (path) => guard.policy.denied(path) === undefined
+}
+
+function once(work: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (isDone) return
+    isDone = true
+    work()
+  }
+}

@@ -1,0 +1,206 @@
+import { beginFile, checkWritable, fill } from '../io/atomic-write.ts'
+import type { PendingFile, WriteDurability } from '../io/atomic-write.ts'
+import { alreadyExists, notAFile, systemCode, toFileError } from '../file-error.ts'
+import type { FileGuard } from '../guard/file-guard.ts'
+import { takeFileLock } from '../io/file-lock.ts'
+import type { Release } from '../io/file-lock.ts'
+import { kindOf } from '../guard/held-directory.ts'
+import { isSmall } from '../io/read-file.ts'
+import { inTurn } from '../io/semaphore.ts'
+import type { Semaphore } from '../io/semaphore.ts'
+import { sweepLeftovers } from '../io/sweep-leftovers.ts'
+import { toBytes } from '../io/text-encoding.ts'
+import { WouldCreate, type Place } from '../guard/walk-path.ts'
+
+/** What to write: text as UTF-8, bytes, or both in pieces. */
+export type WriteContent = string | Uint8Array | AsyncIterable<string | Uint8Array>
+
+interface WriteRequest {
+  readonly path: string
+  readonly content: WriteContent
+  readonly durability: WriteDurability
+  /** Refuse when something is there already. */
+  readonly exclusive: boolean
+}
+
+/** Writes a whole file in one step, creating the directories above it. */
+export function writeContent(
+  guard: FileGuard,
+  held: Semaphore,
+  request: WriteRequest,
+): Promise<void> {
+  const { path, content, durability } = request
+  if (isStream(content)) return guard.run(path, () => writeStream(guard, request, content))
+  if (durability === 'relaxed' && isSmall(sizeBound(content))) {
+    return guard.run(path, () => writeSmall(guard, request, toBytes(content)))
+  }
+  return inTurn(held, () => guard.run(path, () => writeHeld(guard, request, toBytes(content))))
+}
+
+/** A unit of a string's length is at most three bytes of UTF-8: a bound that costs no counting. */
+function sizeBound(content: string | Uint8Array): number {
+  if (typeof content === 'string') return content.length * 3
+  return ArrayBuffer.isView(content) ? content.byteLength : 0
+}
+
+/** Without waiting for the disk there is nothing to wait for at all, unless another call holds the file. */
+function writeSmall(
+  guard: FileGuard,
+  request: WriteRequest,
+  bytes: Uint8Array,
+): void | Promise<void> {
+  const target = openTarget(guard, request)
+  let isWaiting = false
+  try {
+    target.file.writeNow(bytes)
+    const committed = commit(guard, target, request)
+    if (committed === undefined) return
+    isWaiting = true
+    return committed.finally(() => closeTarget(target))
+  } finally {
+    if (!isWaiting) closeTarget(target)
+  }
+}
+
+async function writeHeld(
+  guard: FileGuard,
+  request: WriteRequest,
+  bytes: Uint8Array,
+): Promise<void> {
+  const target = openTarget(guard, request)
+  try {
+    await fill(target.file, bytes, request.durability)
+    await commit(guard, target, request)
+  } finally {
+    closeTarget(target)
+  }
+}
+
+async function writeStream(
+  guard: FileGuard,
+  request: WriteRequest,
+  chunks: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  const target = openTarget(guard, request)
+  try {
+    for await (const chunk of chunks) {
+      guard.checkOpen()
+      await target.file.write(toBytes(chunk))
+    }
+    if (request.durability === 'fsync') await target.file.flush()
+    await commit(guard, target, request)
+  } finally {
+    closeTarget(target)
+  }
+}
+
+interface Target {
+  readonly place: Place
+  readonly name: string
+  readonly file: PendingFile
+}
+
+/** Refuses what writing a whole file would be refused for, and changes nothing. */
+export function checkWriting(guard: FileGuard, path: string): void {
+  try {
+    const place = guard.walk(path, {
+      lastLink: 'follow',
+      hold: 'stat',
+      createParents: (parent) => guard.policy.check(parent, 'change'),
+      creates: 'file',
+      isDryRun: true,
+    })
+    try {
+      checkTarget(guard, place, { path, exclusive: false })
+    } finally {
+      place.close()
+    }
+  } catch (error) {
+    if (!(error instanceof WouldCreate)) throw toFileError(error, path)
+  }
+}
+
+/** The name to write at, after every check. */
+function checkTarget(
+  guard: FileGuard,
+  place: Place,
+  { path, exclusive }: Pick<WriteRequest, 'path' | 'exclusive'>,
+): string {
+  guard.policy.checkPlace(place, 'write')
+  const { name, stat } = place
+  if (name === undefined || place.self !== undefined) throw notAFile(path, 'directory')
+  if (stat !== undefined) {
+    if (exclusive) throw alreadyExists(path)
+    const kind = kindOf(stat)
+    if (kind !== 'file') throw notAFile(path, kind)
+    guard.policy.checkLinks(place.relativePath, stat)
+    checkWritable(place.directory.at(name), stat)
+  }
+  return name
+}
+
+function openTarget(guard: FileGuard, request: WriteRequest): Target {
+  let isNewDirectory = false
+  const place = guard.walk(request.path, {
+    lastLink: request.exclusive ? 'keep' : 'follow',
+    hold: 'stat',
+    createParents: (parent) => {
+      guard.policy.check(parent, 'change')
+      isNewDirectory = true
+    },
+    creates: 'file',
+  })
+  try {
+    const name = checkTarget(guard, place, request)
+    const { stat } = place
+    if (!isNewDirectory) sweepLeftovers(place.directory)
+    return { place, name, file: beginFile(place.directory, stat) }
+  } catch (error) {
+    place.close()
+    throw error
+  }
+}
+
+/** Gives the file its name, under the lock: an edit in this process never loses its change to us. */
+function commit(
+  guard: FileGuard,
+  { place, name, file }: Target,
+  request: WriteRequest,
+): Promise<void> | undefined {
+  const finish = () => {
+    if (!request.exclusive) return file.commit(name)
+    try {
+      file.commitNew(name)
+    } catch (error) {
+      throw systemCode(error) === 'EEXIST' ? alreadyExists(request.path) : error
+    }
+  }
+  const taken = takeFileLock(guard.lockKey(place))
+  if (!(taken instanceof Promise)) {
+    try {
+      finish()
+    } finally {
+      taken()
+    }
+    return undefined
+  }
+  return finishUnder(taken, finish)
+}
+
+async function finishUnder(taken: Promise<Release>, finish: () => void): Promise<void> {
+  const release = await taken
+  try {
+    finish()
+  } finally {
+    release()
+  }
+}
+
+function closeTarget({ file, place }: Target): void {
+  file.dispose()
+  place.close()
+}
+
+function isStream(content: WriteContent): content is AsyncIterable<string | Uint8Array> {
+  return typeof content === 'object' && content !== null && Symbol.asyncIterator in content
+}

@@ -1,0 +1,262 @@
+import { spawnSync } from 'node:child_process'
+import { homedir } from 'node:os'
+import { normalize } from 'node:path'
+import { anonymousFile } from './anonymous-file.ts'
+import type {
+  IsolationBackend,
+  NotEnforced,
+  ProbeVerdict,
+  WrappedCommand,
+  WrapRequest,
+} from '../backend.ts'
+import { type BubblewrapFacts, bubblewrapArguments, visiblePlaces } from './arguments.ts'
+import { bubblewrapFailure, startFailure } from './failure.ts'
+import { runCanary } from '../canary.ts'
+import { closeDescriptors } from '../close-descriptors.ts'
+import { unseenTarget } from './command-visibility.ts'
+import { encodeNames } from '../../path-rules/path-bytes.ts'
+import { SandboxError } from '../../errors/sandbox-error.ts'
+import { isWithin } from '../../path-rules/path-order.ts'
+import { preparedSettings } from './etc-snapshot.ts'
+import { openStartStatus } from './start-status.ts'
+import { isExecutable } from '../is-executable.ts'
+import { hasSystemCallFilter, systemCallFilter } from './seccomp-filter.ts'
+import { type SystemMounts, systemMounts } from './system-mounts.ts'
+import { toolchainDirectories } from './toolchains.ts'
+
+/**
+ * Returns the backend that runs each command by bubblewrap in namespaces of its own (Linux).
+ *
+ * Guarantees, for root and for ordinary users alike: a command can write the root (but for protected names) and private
+ * temporary directories, and nothing else; it can read those, the system's programs, tools on PATH and what the policy
+ * names; with `network: 'none'` no packet and no connection leaves; it sees no process but its own, and none of its
+ * processes outlives it, also when this process is killed.
+ *
+ * Does not protect against: bugs of the kernel; a service that listens on a socket file inside the root or a readable
+ * directory; use of the machine's time and memory; with `network: 'host'`, abstract unix sockets and all else that is
+ * reachable from here.
+ */
+export function createBubblewrap(): IsolationBackend {
+  // Per user as well: what root must be kept from writing, others cannot write.
+  const known = memoize((key: `${number} ${Network}`): SystemMounts =>
+    systemMounts(key.endsWith('host') ? 'host' : 'none'),
+  )
+  const system = (network: Network): SystemMounts =>
+    known(`${process.geteuid?.() ?? -1} ${network}`)
+  const toolchains = memoize((key: string): string[] => {
+    const [path = '', rootDir = '', command] = key.split('\0')
+    return toolchainDirectories({
+      path,
+      home: homedir(),
+      rootDir,
+      visible: [
+        ...system('none').programs.visible,
+        ...system('none').settings.directories,
+        rootDir,
+      ],
+      ...(command === undefined ? {} : { command }),
+    })
+  })
+
+  const wrap = (request: WrapRequest): WrappedCommand => {
+    const found = bubblewrap()
+    if (found === null || !hasSystemCallFilter(process.arch)) {
+      throw new Error('wrap was called on a backend whose probe says that it does not work here')
+    }
+    // This process's PATH, not the command's: who chooses a command's environment must not choose what is mounted.
+    const search = `${process.env['PATH'] ?? ''}\0${request.rootDir}`
+    const seen = system(request.policy.network)
+    const command = request.command ?? request.argv[0]
+    const places = [...visiblePlaces(request, seen), ...request.policy.read, request.rootDir]
+    const path = request.env['PATH'] ?? '/bin:/usr/bin'
+    // The narrowest view in which the program itself can be seen.
+    const views = [
+      ...(request.policy.access === 'read' ? [() => []] : []),
+      () => toolchains(search),
+      () => toolchains(`${search}\0${command}`),
+    ]
+    let directories: readonly string[] | undefined
+    for (const view of views) {
+      const tools = view()
+      const sought = { command, cwd: request.cwd, path, places: [...places, ...tools] }
+      if (unseenTarget(sought) !== null) continue
+      directories = tools
+      break
+    }
+    if (directories === undefined) throw outsideMounts(command)
+    const facts: BubblewrapFacts = {
+      system: seen,
+      preparedSettings: needsOwnSettings(request, directories)
+        ? null
+        : preparedSettings(seen.settings, {
+            key: `${process.geteuid?.()} ${request.policy.network}`,
+            rootDir: request.rootDir,
+          }),
+      toolchains: directories,
+      systemCallFilter: filterFor(process.arch),
+      mountsDescriptors: found.options.has('--bind-fd'),
+    }
+    const { options, descriptors } = bubblewrapArguments(request, facts)
+    const status = request.reportsStart === true ? openStartStatus() : undefined
+    try {
+      // By descriptor, so that no list of processes shows the environment.
+      const list = anonymousFile(encodeNames(`${options.join('\0')}\0`))
+      return {
+        file: found.path,
+        args: [
+          '--args',
+          '3',
+          ...(status === undefined ? [] : ['--json-status-fd', String(4 + descriptors.length)]),
+          '--',
+          ...request.argv,
+        ],
+        // bwrap runs outside: nothing that its own loader would obey (LD_PRELOAD) comes near it.
+        env: {},
+        cwd: '/',
+        descriptors: [list, ...descriptors, ...(status === undefined ? [] : [status.descriptor])],
+        startFailure: (printed) =>
+          status?.hasStarted() === true ? null : startFailure(printed, request.argv[0]),
+        close: () => status?.close(),
+      }
+    } catch (error) {
+      if (status !== undefined) closeDescriptors([status.descriptor])
+      status?.close()
+      closeDescriptors(descriptors)
+      throw error
+    }
+  }
+
+  const probe = async (): Promise<ProbeVerdict> => {
+    const obstacle = obstacleTo(bubblewrap())
+    if (obstacle !== null) return refusal([obstacle])
+    const findings = await runCanary(wrap).catch((error: Error) => error)
+    if (findings instanceof Error) {
+      const why = `The canary that proves isolation could not be set up: ${findings.message}.`
+      return refusal([
+        { what: 'files', why, fix: 'Make the temporary directory (TMPDIR) writable.' },
+      ])
+    }
+    if (!findings.ran) return refusal([bubblewrapFailure(findings.stderr)])
+    const faults = findings.faults.map((fault) => ({ ...fault, fix: reportFault }))
+    if (!findings.filtered) {
+      const why = 'The system-call filter was not loaded.'
+      faults.push({ what: 'syscalls', why, fix: 'Use a kernel with CONFIG_SECCOMP_FILTER.' })
+    }
+    if (faults.length > 0) return refusal(faults)
+    const weaker = bubblewrap()?.options.has('--bind-fd') === true ? [] : [protectedByWatching]
+    return { usable: true, enforced: allEnforced, notEnforced: weaker }
+  }
+
+  return { name: 'bubblewrap', probe, wrap }
+}
+
+/** Nothing more can be mounted in a prepared `/etc`, which is read-only; and who only reads sees none. */
+function needsOwnSettings(
+  { policy, rootDir, env }: WrapRequest,
+  tools: readonly string[],
+): boolean {
+  const mounted = [rootDir, ...policy.read, ...tools, env['HOME'] ?? '/', env['TMPDIR'] ?? '/']
+  return policy.access === 'read' || mounted.some((path) => isWithin(normalize(path), '/etc'))
+}
+
+function outsideMounts(command: string): SandboxError {
+  return new SandboxError(
+    'TOOL_SPAWN_FAILED',
+    `"${command}" exists, but outside of what commands may read: it lies in, or is a link into, a directory that is not ` +
+      'shown to them. Name the directory of its installation in files.read.',
+    { details: { command, option: 'files.read' }, effect: 'none' },
+  )
+}
+
+const allEnforced = {
+  files: 'enforced',
+  network: 'enforced',
+  kill: 'enforced',
+  syscalls: 'enforced',
+} as const
+
+const reportFault =
+  'This is a fault of the kernel or of this package, not a setting: please report it as SECURITY.md says.'
+
+type Network = WrapRequest['policy']['network']
+
+const protectedByWatching: NotEnforced = {
+  what: 'files',
+  why: 'This bwrap cannot mount open descriptors: protected names are compared before and after a command, not mounted read-only.',
+  fix: 'Install bubblewrap 0.10 or newer, or the security update of an older one (Debian 0.8.0-2+deb12u1).',
+}
+
+interface BubblewrapProgram {
+  readonly path: string
+  readonly options: ReadonlySet<string>
+}
+
+// Not PATH: a project may put its own `bwrap` there, and it would run unconfined.
+const places = [
+  '/usr/bin/bwrap',
+  '/usr/local/bin/bwrap',
+  '/bin/bwrap',
+  '/run/current-system/sw/bin/bwrap',
+]
+
+let sought: { readonly found: BubblewrapProgram | null } | undefined
+
+function bubblewrap(): BubblewrapProgram | null {
+  sought ??= { found: findBubblewrap() }
+  return sought.found
+}
+
+function findBubblewrap(): BubblewrapProgram | null {
+  const path = places.find(isExecutable)
+  if (path === undefined) return null
+  const { stdout } = spawnSync(path, ['--help'], { encoding: 'utf8', env: {}, timeout: 10_000 })
+  return { path, options: new Set(stdout.match(/--[a-z][a-z0-9-]*/g)) }
+}
+
+// The newest of the options without which there is no confinement; it came with 0.8.
+const newestNeededOption = '--disable-userns'
+
+function obstacleTo(program: BubblewrapProgram | null): NotEnforced | null {
+  if (process.platform !== 'linux') {
+    return {
+      what: 'files',
+      why: 'bubblewrap exists on Linux only.',
+      fix: 'Run on Linux, or in a Linux container.',
+    }
+  }
+  if (!hasSystemCallFilter(process.arch)) {
+    const why = `There is no system-call filter for ${process.arch}.`
+    return { what: 'syscalls', why, fix: 'Run on x64 or arm64.' }
+  }
+  if (program === null) {
+    return {
+      what: 'files',
+      why: `bubblewrap is not installed (looked for ${places.join(', ')}).`,
+      fix: 'Install it: `apt-get install bubblewrap`, `dnf install bubblewrap`, `apk add bubblewrap` or `pacman -S bubblewrap`.',
+    }
+  }
+  if (!program.options.has(newestNeededOption)) {
+    const why = `${program.path} has no option ${newestNeededOption}.`
+    return { what: 'files', why, fix: 'Install bubblewrap 0.8 or newer.' }
+  }
+  return null
+}
+
+function refusal(notEnforced: readonly NotEnforced[]): ProbeVerdict {
+  return {
+    usable: false,
+    enforced: { files: 'none', network: 'policy-only', kill: 'best-effort', syscalls: 'none' },
+    notEnforced,
+  }
+}
+
+const filterFor = memoize(systemCallFilter)
+
+function memoize<Key extends string, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>()
+  return (key) => {
+    if (!known.has(key)) known.set(key, compute(key))
+    // Just set; undefined is a legal value only where Value says so.
+    return known.get(key) as Value
+  }
+}

@@ -1,0 +1,139 @@
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isWithin } from '../../path-rules/path-order.ts'
+import type { SystemSettings } from './system-mounts.ts'
+
+/** A copy of the settings that commands see as `/etc`, and what it was made from. */
+interface Prepared {
+  /** `null`: it could not be made. */
+  readonly directory: string | null
+  readonly stamp: string
+}
+
+const prepared = new Map<string, Prepared>()
+
+/**
+ * Returns a directory of this process's own that holds copies of the allow-listed settings: one mount, where mounting and
+ * copying each into every command's view takes some 20 steps. Made again when one of them has changed; removed when this
+ * process exits. A process that is killed leaves its copy to the next one that needs it.
+ *
+ * In memory and never in a directory that commands may write: `null` where there is no such place, or no room.
+ */
+export function preparedSettings(
+  settings: SystemSettings,
+  { key, rootDir }: { readonly key: string; readonly rootDir: string },
+): string | null {
+  if (isWithin(place, rootDir)) return null
+  const stamp = stampOf(settings)
+  const known = prepared.get(key)
+  const isThere = known !== undefined && (known.directory === null || existsSync(known.directory))
+  if (isThere && known.stamp === stamp) return known.directory
+  const directory = prepare(settings)
+  prepared.set(key, { directory, stamp })
+  return directory
+}
+
+const place = '/dev/shm'
+const prefix = 'smithers-settings-'
+
+/** What changes with each of them: they are packages' files, replaced as a whole. */
+function stampOf({ files, directories }: SystemSettings): string {
+  return [...files, ...directories]
+    .map((name) => {
+      const stats = statSync(name, { throwIfNoEntry: false })
+      return `${stats?.ino} ${stats?.mtimeMs} ${stats?.size}`
+    })
+    .join('\n')
+}
+
+function prepare(settings: SystemSettings): string | null {
+  try {
+    removeLeftCopies()
+    // Nobody else may look in; commands see the directory in it.
+    const base = mkdtempSync(join(place, `${prefix}${process.pid}-`))
+    removeAtExit(base)
+    const directory = join(base, 'etc')
+    fill(directory, settings)
+    return directory
+  } catch {
+    // No such place, or no room in it: each command gets its own copies.
+    return null
+  }
+}
+
+function fill(directory: string, { files, links, directories }: SystemSettings): void {
+  const inside = (name: string): string => {
+    const path = join(directory, name.slice('/etc/'.length))
+    mkdirSync(dirname(path), { recursive: true })
+    return path
+  }
+  for (const name of directories) copyTree(name, inside(name))
+  for (const { name, target } of links) symlinkSync(target, inside(name))
+  for (const name of files) copyFileSync(name, inside(name))
+}
+
+/** Links stay links: what they lead to may be visible inside or not, as where the directory itself is mounted. */
+function copyTree(from: string, to: string): void {
+  mkdirSync(to)
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    try {
+      if (entry.isDirectory()) copyTree(source, target)
+      else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target)
+      else if (entry.isFile()) copyFileSync(source, target)
+    } catch (error) {
+      // What this user may not read, a command could not read either.
+      if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    }
+  }
+}
+
+let toRemove: string[] | undefined
+
+function removeAtExit(directory: string): void {
+  if (toRemove === undefined) {
+    const all: string[] = (toRemove = [])
+    process.once('exit', () => {
+      for (const each of all) remove(each)
+    })
+  }
+  toRemove.push(directory)
+}
+
+/** Of this user's processes that were killed before they could do it. */
+function removeLeftCopies(): void {
+  for (const name of readdirSync(place)) {
+    if (!name.startsWith(prefix) || isAlive(Number.parseInt(name.slice(prefix.length), 10)))
+      continue
+    const path = join(place, name)
+    if (lstatSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.()) remove(path)
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+function remove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true })
+  } catch {
+    // Somebody else is at it, or it is no longer ours.
+  }
+}

@@ -1,0 +1,171 @@
+import { nearestOption } from './nearest-option.ts'
+import { SandboxError } from '../errors/sandbox-error.ts'
+
+/** Every option by name, with what reads it; nested ones have `fields` of their own. */
+export interface OptionFields {
+  readonly [name: string]: OptionReader
+}
+
+/** Returns the value to use, or throws `INVALID_INPUT` that names the option. `all` are the options of the whole call. */
+export interface OptionReader {
+  (value: unknown, name: string, all: OptionFields): unknown
+  readonly fields?: OptionFields
+  readonly required?: boolean
+}
+
+/** A reader for each option of a type, so that none can be forgotten. */
+export type FieldsOf<Options> = { readonly [Name in keyof Options]-?: OptionReader }
+
+/**
+ * Reads the options of one call, each once, into a frozen object that nobody can change afterwards.
+ *
+ * *Guarantees*: a name that is not in `fields`, at any depth, and a value that its reader does not take are refused, so
+ * that a misspelt or misplaced rule never means "no rule".
+ *
+ * @throws SandboxError `INVALID_INPUT`, with the nearest name that exists
+ */
+export function readOptions<Options extends object>(
+  given: Options,
+  fields: FieldsOf<Options>,
+): Options {
+  const all: OptionFields = fields
+  // Each field was read by the reader of its name.
+  return readFields(given, { name: '', fields: all, all }) as Options
+}
+
+/** A reader of one kind of value: `expected` ends the sentence "Pass …". */
+export function accepts(expected: string, test: (value: unknown) => boolean): OptionReader {
+  return (value, name) => {
+    if (test(value)) return value
+    throw invalidOption(name, value, expected)
+  }
+}
+
+/** A reader of options inside an option. */
+export function fieldsOf(fields: OptionFields): OptionReader {
+  return Object.assign(
+    (value: unknown, name: string, all: OptionFields) => readFields(value, { name, fields, all }),
+    { fields },
+  )
+}
+
+/** A reader of a word, or of options in its place. */
+export function wordOrFields(words: readonly string[], nested: OptionReader): OptionReader {
+  const isWord = accepts(`one of ${quoted(words)}, or an object`, (value) =>
+    words.includes(value as string),
+  )
+  return (value, name, all) =>
+    (typeof value === 'object' && value !== null ? nested : isWord)(value, name, all)
+}
+
+export function oneOf(words: readonly string[]): OptionReader {
+  return accepts(quoted(words), (value) => words.includes(value as string))
+}
+
+export function listOf(item: OptionReader): OptionReader {
+  return (value, name, all) => {
+    if (!Array.isArray(value)) throw invalidOption(name, value, 'an array')
+    // By index, so that a hole is an item too.
+    return Object.freeze(
+      Array.from(value, (each: unknown, index) => item(each, `${name}[${index}]`, all)),
+    )
+  }
+}
+
+/** Makes leaving an option out an error. */
+export function required(reader: OptionReader): OptionReader {
+  return Object.assign(
+    (value: unknown, name: string, all: OptionFields) => reader(value, name, all),
+    { ...reader, required: true },
+  )
+}
+
+export const flag: OptionReader = accepts('true or false', (value) => typeof value === 'boolean')
+export const callback: OptionReader = accepts('a function', (value) => typeof value === 'function')
+export const text: OptionReader = accepts(
+  'a string that is not empty and holds no NUL character',
+  (value) => typeof value === 'string' && value !== '' && !value.includes('\0'),
+)
+
+export function wholeNumber(unit: string, maximum: number): OptionReader {
+  return accepts(
+    `a whole number of ${unit} from 1 to ${maximum}`,
+    (value) => Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= maximum,
+  )
+}
+
+export function invalidOption(name: string, value: unknown, expected: string): SandboxError {
+  return new SandboxError('INVALID_INPUT', `${name} is ${shownValue(value)}. Pass ${expected}.`, {
+    details: { option: name },
+    effect: 'none',
+  })
+}
+
+/** A value as a message shows it: short, and never what an object holds, which may be a secret. */
+export function shownValue(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(truncated(value))
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return typeof value === 'function' ? 'a function' : String(value)
+}
+
+interface Group {
+  /** Empty for the options themselves. */
+  readonly name: string
+  readonly fields: OptionFields
+  readonly all: OptionFields
+}
+
+function readFields(value: unknown, { name, fields, all }: Group): unknown {
+  if (!isPlainObject(value)) {
+    // A property that a prototype supplies could be overlooked, and a rule with it.
+    throw invalidOption(name === '' ? 'The options argument' : name, value, 'a plain object')
+  }
+  const prefix = name === '' ? '' : `${name}.`
+  const given = new Map(Object.entries(value).filter(([, each]) => each !== undefined))
+  for (const [unknown, each] of given) {
+    if (!Object.hasOwn(fields, unknown)) {
+      throw unknownOption({ name, fields, all }, prefix + unknown, each)
+    }
+  }
+  const read: Record<string, unknown> = {}
+  for (const [field, reader] of Object.entries(fields)) {
+    if (given.has(field) || reader.required === true) {
+      read[field] = reader(given.get(field), prefix + field, all)
+    }
+  }
+  return Object.freeze(read)
+}
+
+/** An object literal, of this realm or another. */
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function unknownOption(
+  { name, fields, all }: Group,
+  unknown: string,
+  value: unknown,
+): SandboxError {
+  const near = nearestOption(unknown, value, all)
+  const advice = near === undefined ? '' : ` Did you mean ${near}?`
+  const known = Object.keys(fields)
+  return new SandboxError(
+    'INVALID_INPUT',
+    `Unknown option ${JSON.stringify(truncated(unknown))}.${advice} The options${name === '' ? '' : ` of ${name}`} are ${known.join(', ')}.`,
+    {
+      details: { option: truncated(unknown), known, ...(near === undefined ? {} : { near }) },
+      effect: 'none',
+    },
+  )
+}
+
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `'${word}'`).join(' or ')
+}
+
+function truncated(value: string): string {
+  return value.length > 100 ? `${value.slice(0, 100)}…` : value
+}

@@ -1,0 +1,70 @@
+import { readlinkSync, realpathSync } from 'node:fs'
+import { posix } from 'node:path'
+import { gitNames } from './git-trusted-paths.ts'
+import { isPossibleName, type RootLook } from './root-stat-cache.ts'
+
+/** What a protect option means for one command, as the root is now. */
+export interface GuardedNames {
+  /** To be mounted read-only: names that exist, or cannot be looked at. Independent of what the snapshot holds. */
+  readonly mount: readonly string[]
+  /** To be compared before and after: all names, whether they exist or not. */
+  readonly watch: readonly string[]
+  /** What protected names that are links point to inside the root; part of the others. */
+  readonly targets: ReadonlySet<string>
+}
+
+/**
+ * Finds what to mount and what to compare for a `protect` list. A list with names in `.git` is about what git trusts, so
+ * it stands for {@link gitNames} as well; `.git/modules` and `.git/worktrees`, in which honest commands write, stand for
+ * the trusted names in them.
+ */
+export function guardedNames(root: RootLook, protect: readonly string[]): GuardedNames {
+  const git = protect.some((name) => name.startsWith('.git/')) ? gitNames(root) : undefined
+  const names = new Set([
+    ...(git === undefined ? protect : protect.filter((name) => !replaced.has(name))),
+    ...(git?.protect ?? []),
+  ])
+  const mount: string[] = []
+  const targets = new Set<string>()
+  for (const name of names) {
+    if (root.at(name) === undefined) continue
+    mount.push(name)
+    const target = targetOf(root, name)
+    if (target !== undefined && target !== name) {
+      targets.add(target)
+      mount.push(target)
+    }
+  }
+  return { mount, watch: [...new Set([...names, ...targets, ...(git?.watch ?? [])])], targets }
+}
+
+const replaced: ReadonlySet<string> = new Set(['.git/modules', '.git/worktrees'])
+
+/** Where a name leads inside the root, every link resolved; also for a link whose target is not there yet. */
+function targetOf(root: RootLook, name: string): string | undefined {
+  if (!isThroughLink(root, name)) return name
+  const path = posix.join(root.rootDir, name)
+  let target: string
+  try {
+    target = realpathSync.native(path)
+  } catch {
+    try {
+      target = posix.resolve(posix.dirname(path), readlinkSync(path))
+    } catch {
+      return undefined
+    }
+  }
+  const relative = posix.relative(root.rootDir, target)
+  const isInside = relative !== '' && relative !== '..' && !relative.startsWith('../')
+  return isInside && isPossibleName(relative) ? relative : undefined
+}
+
+/** Whether the name or one above it is a link, or cannot be known not to be. */
+function isThroughLink(root: RootLook, name: string): boolean {
+  const components = name.split('/')
+  return components.some((component, index) => {
+    if (component === '' || component === '.' || component === '..') return true
+    const found = root.at(components.slice(0, index + 1).join('/'))
+    return typeof found !== 'object' || found.isSymbolicLink()
+  })
+}

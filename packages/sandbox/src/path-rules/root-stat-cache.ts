@@ -1,0 +1,87 @@
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import { systemCode } from '../files/file-error.ts'
+import { lookFailure } from './lookup-error.ts'
+
+/** The names of a root at one moment: each is looked at once, however often it is asked for. */
+export interface RootLook {
+  readonly rootDir: string
+  /** `undefined` when nothing is there; the error's name when that cannot be known. */
+  at(name: string): Stats | string | undefined
+}
+
+/**
+ * Whether a name that a command wrote (into a link, or a `.git` file) can be of anything that exists, and is near enough
+ * to be looked at. Other names must not stop the commands to come: what they could protect does not exist, or lies
+ * deeper than a path can say.
+ */
+export function isPossibleName(name: string): boolean {
+  return (
+    Buffer.byteLength(name) <= maxNameBytes &&
+    name.split('/').every((component) => Buffer.byteLength(component) <= maxComponentBytes)
+  )
+}
+
+/** Leaves most of what a path may have to the root and to names below. */
+const maxNameBytes = 1024
+/** On every common file system. */
+const maxComponentBytes = 255
+
+/** A directory with more entries is not listed to save looks: that would cost more than they do. */
+const maxListed = 400
+
+/** Roots that were seen to have more entries. */
+const crowded = new Set<string>()
+
+/**
+ * Looks at names from `rootDir`. Most of those that are asked for do not exist: one listing of the root answers for them,
+ * at a tenth of the cost.
+ */
+export function lookAtRoot(rootDir: string): RootLook {
+  const isListed = listing(rootDir)
+  const seen = new Map<string, Stats | string | undefined>()
+  const at = (name: string): Stats | string | undefined => {
+    if (seen.has(name)) return seen.get(name)
+    const slash = name.lastIndexOf('/')
+    const above = slash > 0 ? at(name.slice(0, slash)) : undefined
+    // Below nothing and below a file is nothing; a link or an error may hide anything.
+    const isAbsent = slash > 0 ? above === undefined || isFile(above) : !isListed(name)
+    const found = isAbsent ? undefined : lstat(`${rootDir}/${name}`)
+    seen.set(name, found)
+    return found
+  }
+  return { rootDir, at }
+}
+
+function isFile(found: Stats | string): boolean {
+  return typeof found !== 'string' && found.isFile()
+}
+
+/** Whether a name may stand in the root. Only what is certain is denied. */
+function listing(rootDir: string): (name: string) => boolean {
+  if (crowded.has(rootDir)) return () => true
+  let entries: readonly string[]
+  try {
+    entries = readdirSync(rootDir)
+  } catch {
+    return () => true
+  }
+  if (entries.length > maxListed) crowded.add(rootDir)
+  // Where case does not count, a name is found by others than its own; beyond ASCII, by rules that differ.
+  // oxlint-disable-next-line no-control-regex
+  if (entries.some((entry) => /[^\u0000-\u007F]/u.test(entry))) return () => true
+  const known = new Set(entries.map((entry) => entry.toLowerCase()))
+  return (name) => known.has(name.toLowerCase()) || isNoEntry(name)
+}
+
+/** The root itself, the directory above it, or an absolute spelling: names that no listing holds. */
+function isNoEntry(name: string): boolean {
+  return name === '' || name === '.' || name === '..' || name.startsWith('/')
+}
+
+function lstat(path: string): Stats | string | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    return lookFailure(error) === 'absent' ? undefined : (systemCode(error) ?? 'unknown error')
+  }
+}

@@ -1,0 +1,107 @@
+import { text } from 'node:stream/consumers'
+import type { Experimental_SandboxSession as AiSandboxSession } from 'ai'
+import { expect, test } from 'vitest'
+import { livingProcesses } from '../fixtures/living-processes.ts'
+import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
+
+const textOf = (stream: ReadableStream<Uint8Array>) => text(stream)
+
+describeIsolations('sandbox.session', (isolation) => {
+  // The annotation is a test too: the shape must be the AI SDK's.
+  const open = async (): Promise<AiSandboxSession> => (await newSandbox({ isolation })).session()
+
+  test('runs a command line in a shell, with its directory and variables', async () => {
+    const session = await open()
+    await session.writeTextFile({ path: 'sub/a.txt', content: 'hello\n' })
+    expect(
+      await session.run({
+        command: 'cat a.txt | tr a-z "$CASE"; echo why >&2; exit 3',
+        workingDirectory: 'sub',
+        env: { CASE: 'A-Z' },
+      }),
+    ).toEqual({ exitCode: 3, stdout: 'HELLO\n', stderr: 'why\n' })
+    expect(await session.readTextFile({ path: 'sub/a.txt' })).toBe('hello\n')
+    expect(session.description).toContain('confined to the root directory')
+  })
+
+  test('rejects with the reason of an abort, and with the error of what did not run', async () => {
+    const session = await open()
+    const reason = new Error('enough')
+    await expect(
+      session.run({ command: 'true', abortSignal: AbortSignal.abort(reason) }),
+    ).rejects.toBe(reason)
+    await expect(session.run({ command: 'true', workingDirectory: '..' })).rejects.toMatchObject({
+      code: 'TOOL_PATH_ESCAPE',
+    })
+    await expect(
+      session.spawn({ command: 'true', workingDirectory: 'nowhere' }),
+    ).rejects.toMatchObject({
+      code: 'TOOL_SPAWN_FAILED',
+    })
+  })
+
+  test('streams what a spawned command prints and waits for its end', async () => {
+    const session = await open()
+    const child = await session.spawn({ command: 'echo out; echo err >&2; exit 4' })
+    expect(await Promise.all([textOf(child.stdout), textOf(child.stderr)])).toEqual([
+      'out\n',
+      'err\n',
+    ])
+    expect(await child.wait()).toEqual({ exitCode: 4 })
+  })
+
+  test('ends although nobody reads the streams', async () => {
+    const session = await open()
+    const child = await session.spawn({ command: 'head -c 500000 /dev/zero; echo done >&2' })
+    expect(await child.wait()).toEqual({ exitCode: 0 })
+    expect((await textOf(child.stdout)).length).toBe(500_000)
+  })
+
+  test('holds a command back whose output is not read, and lets it go on when it is', async () => {
+    const session = await open()
+    const child = await session.spawn({ command: 'head -c 20000000 /dev/zero; echo done >&2' })
+    const reader = child.stderr.getReader()
+    const done = reader.read().then(({ value }) => Buffer.from(value ?? []).toString())
+    const early = await Promise.race([
+      done,
+      new Promise((resolve) => {
+        setTimeout(resolve, 300, 'held back')
+      }),
+    ])
+    expect(early).toBe('held back')
+    expect((await textOf(child.stdout)).length).toBe(20_000_000)
+    expect(await done).toBe('done\n')
+    expect(await child.wait()).toEqual({ exitCode: 0 })
+  })
+
+  test('writes to a command that was spawned with stdin', async () => {
+    const session = await open()
+    const child = await session.spawn({ command: 'tr a-z A-Z', stdin: true })
+    const writer = child.stdin.getWriter()
+    await writer.write(Buffer.from('hello '))
+    await writer.write(Buffer.from('there'))
+    await writer.close()
+    expect(await textOf(child.stdout)).toBe('HELLO THERE')
+    expect(await child.wait()).toEqual({ exitCode: 0 })
+  })
+
+  test('kills a spawned command with everything it started', async () => {
+    const session = await open()
+    const marker = `86200.${process.pid}`
+    const child = await session.spawn({ command: `setsid sleep ${marker} & sleep ${marker}` })
+    await expect.poll(() => livingProcesses(`sleep\0${marker}`).length).toBe(2)
+    await child.kill()
+    await child.kill()
+    await expect.poll(() => livingProcesses(marker)).toEqual([])
+    expect(await child.wait()).toEqual({ exitCode: 137 })
+  })
+
+  test('kills a spawned command when its signal aborts, and says why', async () => {
+    const session = await open()
+    const abort = new AbortController()
+    const child = await session.spawn({ command: 'exec sleep 86400', abortSignal: abort.signal })
+    const reason = new Error('enough')
+    abort.abort(reason)
+    await expect(child.wait()).rejects.toBe(reason)
+  })
+})

@@ -1,0 +1,43 @@
+import type { ZodType } from 'zod'
+import { SmithersError } from '../errors/smithers-error.ts'
+
+/** Arguments that an approver gave, parsed; or what is wrong with them. */
+export type CheckedArguments =
+  | { readonly ok: true; readonly args: unknown }
+  | { readonly ok: false; readonly problem: string }
+
+/** Checks arguments with a tool's schema. One whose own checks throw has accepted nothing. */
+export async function checkArguments(schema: ZodType, args: unknown): Promise<CheckedArguments> {
+  let result: Awaited<ReturnType<ZodType['~standard']['validate']>>
+  try {
+    result = await schema['~standard'].validate(args)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return { ok: false, problem: `The schema could not check them: ${why}` }
+  }
+  if (result.issues === undefined) return { ok: true, args: result.value }
+  const problem = result.issues.map(({ path = [], message }) => {
+    const place = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
+    return place === '' ? message : `${place}: ${message}`
+  })
+  return { ok: false, problem: problem.join('; ') }
+}
+
+/** The schema that a JSON Schema describes, for a process that does not have the tool. */
+export async function schemaFromJson(json: string): Promise<ZodType> {
+  const { fromJSONSchema } = await import('zod')
+  return fromJSONSchema(JSON.parse(json) as Parameters<typeof fromJSONSchema>[0])
+}
+
+/** Arguments that an approver gave are wrong. The question stays as it is. */
+export function argumentsRefused(
+  toolName: string,
+  approvalId: string,
+  problem: string,
+): SmithersError {
+  return new SmithersError(
+    'INVALID_INPUT',
+    `The approved arguments do not match the schema of tool "${toolName}". ${problem}. Approval ${approvalId} stays pending; correct the arguments and decide again.`,
+    { details: { toolName, approvalId, problem }, effect: 'none' },
+  )
+}

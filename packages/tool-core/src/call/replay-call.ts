@@ -1,0 +1,134 @@
+import type { MaybePromise } from '../log/tool-call-log.ts'
+import { repetitionNote, unreusableNote } from '../history/repetition-note.ts'
+import {
+  blockedError,
+  invalidVerdictError,
+  unverifiedError,
+  verifyTimeoutError,
+} from '../journal/call-errors.ts'
+import { type BegunCall, type CallParts, stoppedError, withinTask } from './call-scope.ts'
+import { type KnownCall, outcomeOf } from '../history/call-history.ts'
+import { chain } from '../async/maybe-promise.ts'
+import { readRecordedJson } from '../json/read-recorded-json.ts'
+import type { RecordedJson } from '../json/recorded-json.ts'
+import { settleWithin } from '../async/with-timeout.ts'
+import type { OnRetry, PriorCall, Verdict } from '../contract/tool-definition.ts'
+
+/** Answers with the recorded output of an earlier success; undefined when the record is not the whole output. */
+export function answerFromRecord(
+  call: CallParts,
+  prior: KnownCall,
+): MaybePromise<BegunCall | undefined> {
+  return chain(outputOf(call, prior), (recorded) => {
+    if (!recorded.exact) return undefined
+    const output = readRecordedJson(recorded.json)
+    const replay = {
+      status: 'success',
+      output: recorded,
+      effect: 'none',
+      replayOf: prior.callToken,
+    } as const
+    return chain(call.ending.recordUnrun(replay), () => ({ kind: 'answer' as const, output }))
+  })
+}
+
+/** Refuses a call because an earlier one may stand for it. */
+export function refuseRepetition(call: CallParts, prior: KnownCall): MaybePromise<never> {
+  const { toolName, idempotencyKey, inputJson } = call.record.row
+  return chain(outputOf(call, prior), ({ json: outputJson }) =>
+    call.ending.refuse(
+      blockedError(toolName, idempotencyKey ?? '', prior, { inputJson, outputJson }),
+    ),
+  )
+}
+
+/** Asks the tool what became of an earlier call. What did take effect is answered with, what did not runs. */
+export async function verifyEarlier(
+  call: CallParts,
+  prior: KnownCall,
+  running: Extract<BegunCall, { kind: 'run' }>,
+  onRetry: OnRetry,
+): Promise<BegunCall> {
+  const { record, ending } = call
+  let verdict: Verdict<unknown>
+  try {
+    verdict = await ask(call, prior, running)
+  } catch (error) {
+    return ending.refuse(stoppedError(call) ?? unverifiedError(prior.toolName, error))
+  }
+  if (verdict.happened === true) {
+    const { output } = verdict
+    const replay = { status: 'success', effect: 'none', replayOf: prior.callToken } as const
+    const fenced = await ending.finish({ ...replay, output: record.describeOutput(output) })
+    if (fenced !== undefined) throw fenced
+    return { kind: 'answer', output }
+  }
+  if (verdict.happened === false) return running
+  if (onRetry === 'block') return refuseRepetition(call, prior)
+  noteRepetition(call, prior)
+  return running
+}
+
+/** Waits for the verdict of the tool, as long as the tool itself may take. */
+async function ask(
+  { definition, task, abort }: CallParts,
+  prior: KnownCall,
+  { args, context }: Extract<BegunCall, { kind: 'run' }>,
+): Promise<Verdict<unknown>> {
+  const { verify, timeoutMs = task.timeoutMs } = definition
+  const { signal } = abort
+  const asked = (async () => withinTask(task, () => verify?.(args, priorCall(prior), context)))()
+  let timeout: unknown
+  const verdict: unknown = await settleWithin(asked, {
+    timeoutMs,
+    timedOut: () => (timeout = verifyTimeoutError(prior.toolName, timeoutMs)),
+    signal,
+  }).catch((error: unknown) => {
+    // Nobody waits any more for what the tool still does.
+    if (error === timeout) abort.abort(timeout)
+    throw error
+  })
+  if (isVerdict(verdict)) return verdict
+  throw invalidVerdictError(prior.toolName)
+}
+
+// Anything else, such as a forgotten return, must not pass for "it did not happen".
+function isVerdict(value: unknown): value is Verdict<unknown> {
+  if (typeof value !== 'object' || value === null || !('happened' in value)) return false
+  const { happened } = value
+  if (happened === true) return 'output' in value
+  return happened === false || happened === 'unknown'
+}
+
+/** Keeps for the result what the agent must know of the call that this one repeats, unless it has been told. */
+export function noteRepetition(
+  { task, journal, record, options }: CallParts,
+  repeated: KnownCall,
+): void {
+  const { known } = journal
+  if (repeated.attempt === task.attempt) return
+  const { idempotencyKey, inputJson } = record.row
+  if (known.warned && repeated.idempotencyKey === idempotencyKey) return
+  const note = repetitionNote(repeated, { idempotencyKey: idempotencyKey ?? '', inputJson })
+  known.notes.set(options.toolCallId, note)
+}
+
+/** Keeps for the result that the call ran, although an earlier one should have answered it: no warning said so. */
+export function noteUnreusable({ journal, record, options }: CallParts, repeated: KnownCall): void {
+  const note = unreusableNote(repeated, record.row.idempotencyKey ?? '')
+  journal.known.notes.set(options.toolCallId, note)
+}
+
+function outputOf({ task }: CallParts, prior: KnownCall): MaybePromise<RecordedJson> {
+  const rows = task.log.list({ callToken: prior.callToken, limit: 1 })
+  return chain(rows, ([row]) => ({
+    json: row?.outputJson ?? null,
+    exact: row?.outputExact === true,
+  }))
+}
+
+function priorCall(prior: KnownCall): PriorCall {
+  const { idempotencyKey, attempt, startedAtMs, inputJson, errorJson } = prior
+  const outcome = outcomeOf(prior) === 'success' ? 'success' : 'unknown'
+  return { idempotencyKey, attempt, startedAtMs, outcome, inputJson, errorJson }
+}

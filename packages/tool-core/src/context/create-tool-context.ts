@@ -1,0 +1,243 @@
+import { resolve } from 'node:path'
+import { type JournalOptions, resolveJournalPolicy } from '../contract/journal-options.ts'
+import { attachJournal } from '../journal/attempt-journal.ts'
+import { taskIdempotencyKey } from '../history/idempotency-key.ts'
+import { complaintOfUnknown, type OptionNames } from '../contract/known-options.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
+import type { ToolCallLog } from '../log/tool-call-log.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
+
+/** How strongly the operating system must confine the processes of a tool; read by the sandbox. */
+export type IsolationSetting = 'auto' | 'require' | 'none' | { readonly require: readonly string[] }
+
+/** Called after `execute` of every tool with a side effect, with the tool's name and the id of the call. */
+export type DurabilitySnapshot = (name: string, toolUseId: string) => unknown
+
+/** What all calls of one task share (S0 §ctx). Frozen. */
+export interface TaskContext {
+  /** The run. */
+  readonly runId: string
+  /** The task that calls tools. */
+  readonly nodeId: string
+  /** Loop iteration, from 0. */
+  readonly iteration: number
+  /** Attempt of the task, from 1. */
+  readonly attempt: number
+  /** Sandbox root, absolute. @default process.cwd() */
+  readonly rootDir: string
+  /** Whether commands may use the network. @default false */
+  readonly allowNetwork: boolean
+  /** Limit of inputs, outputs and of what the log stores of each, in bytes. @default 200_000 */
+  readonly maxOutputBytes: number
+  /** Time limit of the processes that tools start, in milliseconds. @default 60_000 */
+  readonly timeoutMs: number
+  /** @default 'auto' */
+  readonly isolation: IsolationSetting
+  /** `smithers:RUN:NODE:ITERATION`, the documented key of the whole task. Prefer `idempotencyKey` of the call. */
+  readonly taskIdempotencyKey: string
+  /** True outside any run: `runId` is random, so keys do not survive a restart. */
+  readonly ephemeral: boolean
+  /** Where the calls of this task are journaled. */
+  readonly log: ToolCallLog
+  /** Does nothing unless an engine supplied one. */
+  readonly durabilitySnapshot: (name: string, toolUseId: string) => Promise<unknown>
+}
+
+/** A message of the conversation that led to a call, as the AI SDK hands it to a tool. */
+export interface ConversationMessage {
+  readonly role: string
+  readonly content: unknown
+}
+
+/** What `execute` gets as its second parameter: the task, and this call (S0 §ctx). Frozen. */
+export interface ToolContext<Context = unknown> extends TaskContext {
+  /**
+   * The same for the same call in every attempt, and for no other call of the task: a UUID of 36 characters. Pass it to
+   * services that take an idempotency key.
+   */
+  readonly idempotencyKey: string
+  readonly toolName: string
+  readonly sideEffect: boolean
+  readonly idempotent: boolean
+  /** Position of the call in its attempt, from 1; equals `seq` of its row in the log. */
+  readonly seq: number
+  /** Which of several equal calls of the task this is, from 0. */
+  readonly occurrence: number
+  /** The AI SDK's id of the call. */
+  readonly toolCallId: string
+  readonly messages: readonly ConversationMessage[]
+  /** Aborted when the agent, the run or the tool's own time limit ends the call. */
+  readonly abortSignal: AbortSignal
+  /** The AI SDK's `context` (7), of the tool's `contextSchema`, or `experimental_context` (5, 6). */
+  readonly context: Context
+  /** The AI SDK's `experimental_sandbox` (7). */
+  readonly experimental_sandbox: unknown
+}
+
+/** Options of {@link createToolContext}; each is optional. */
+export interface ToolContextOptions extends JournalOptions {
+  /** @default a random UUID, so that keys do not survive a restart */
+  readonly runId?: string | undefined
+  /** @default 'task' */
+  readonly nodeId?: string | undefined
+  /** @default 0 */
+  readonly iteration?: number | undefined
+  /** @default 1 */
+  readonly attempt?: number | undefined
+  /** @default process.cwd() */
+  readonly rootDir?: string | undefined
+  /** @default false */
+  readonly allowNetwork?: boolean | undefined
+  /**
+   * Bytes, at most 10 MiB. What the log stores of a larger payload, size, SHA-256 and error code, takes some 150 bytes
+   * however small the limit is.
+   *
+   * @default 200_000
+   */
+  readonly maxOutputBytes?: number | undefined
+  /** Milliseconds, at most one hour. @default 60_000 */
+  readonly timeoutMs?: number | undefined
+  /** @default 'auto' */
+  readonly isolation?: IsolationSetting | undefined
+  /** @default a log in memory */
+  readonly log?: ToolCallLog | undefined
+  readonly durabilitySnapshot?: DurabilitySnapshot | undefined
+}
+
+/** Of a context and of a run alike, so that the options of one can be handed to the other. */
+const runOptions = {
+  runId: true,
+  nodeId: true,
+  iteration: true,
+  attempt: true,
+  rootDir: true,
+  allowNetwork: true,
+  maxOutputBytes: true,
+  timeoutMs: true,
+  isolation: true,
+  log: true,
+  durabilitySnapshot: true,
+  namespace: true,
+  keyScope: true,
+  keySecret: true,
+  safety: true,
+  lineage: true,
+  redact: true,
+  maxInputBytes: true,
+  errorStacks: true,
+  leaseMs: true,
+  abortSignal: true,
+  onLogError: true,
+  maxInlineOutputBytes: true,
+  onApproval: true,
+  maxWarningBytes: true,
+} as const satisfies OptionNames<ToolContextOptions & { maxWarningBytes: number }>
+
+const logMethods = ['start', 'finish', 'renew', 'list', 'recover', 'prune', 'close'] as const
+
+const mebibyte = 1024 * 1024
+const limits = {
+  maxOutputBytes: { fallback: 200_000, most: 10 * mebibyte, unit: 'bytes (10 MiB)' },
+  timeoutMs: { fallback: 60_000, most: 3_600_000, unit: 'milliseconds (one hour)' },
+} as const
+
+/**
+ * Creates the context of one task: hand it to `runWithToolContext`, or use `createToolRun`, which also has the retry
+ * warning and the channel for fatal errors.
+ *
+ * @throws SmithersError `INVALID_INPUT` for a value out of range.
+ */
+export function createToolContext(options: ToolContextOptions = {}): TaskContext {
+  const complaint = complaintOfUnknown(options, runOptions)
+  if (complaint !== null) throw new SmithersError('INVALID_INPUT', `Run: ${complaint}`)
+  return createContext(options, false)
+}
+
+/** The context of options that stand where a context was expected, among whatever else the object holds. */
+export function createAmbientContext(options: ToolContextOptions): TaskContext {
+  return createContext(options, false)
+}
+
+/** The context of a call outside any run. */
+export function createEphemeralContext(): TaskContext {
+  return createContext({}, true)
+}
+
+function createContext(options: ToolContextOptions, ephemeral: boolean): TaskContext {
+  const runId = text('runId', options.runId ?? crypto.randomUUID())
+  const nodeId = text('nodeId', options.nodeId ?? 'task')
+  const iteration = integer('iteration', options.iteration ?? 0, 0)
+  const snapshot = options.durabilitySnapshot
+  const context: TaskContext = {
+    runId,
+    nodeId,
+    iteration,
+    attempt: integer('attempt', options.attempt ?? 1, 1),
+    rootDir: resolve(text('rootDir', options.rootDir ?? process.cwd())),
+    allowNetwork: flag('allowNetwork', options.allowNetwork ?? false),
+    maxOutputBytes: limited('maxOutputBytes', options.maxOutputBytes),
+    timeoutMs: limited('timeoutMs', options.timeoutMs),
+    isolation: isolationSetting(options.isolation ?? 'auto'),
+    taskIdempotencyKey: taskIdempotencyKey({ runId, nodeId, iteration }),
+    ephemeral,
+    log: usableLog(options.log ?? createMemoryLog()),
+    durabilitySnapshot:
+      snapshot === undefined ? noSnapshot : async (name, toolUseId) => snapshot(name, toolUseId),
+  }
+  attachJournal(
+    context,
+    resolveJournalPolicy(options, {
+      snapshots: snapshot !== undefined,
+      startsEmpty: options.runId === undefined,
+    }),
+  )
+  return Object.freeze(context)
+}
+
+async function noSnapshot(): Promise<undefined> {}
+
+function text(name: string, value: string): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw invalid(name, value, 'a non-empty string')
+}
+
+/** Not only truthy: the text 'false', as an environment variable has it, must not open the network. */
+function flag(name: string, value: boolean): boolean {
+  if (typeof value === 'boolean') return value
+  throw invalid(name, value, 'true or false')
+}
+
+function isolationSetting(value: IsolationSetting): IsolationSetting {
+  if (value === 'auto' || value === 'require' || value === 'none') return value
+  if (typeof value === 'object' && value !== null && Array.isArray(value.require)) return value
+  throw invalid('isolation', value, "'auto', 'require', 'none' or { require: […] }")
+}
+
+function usableLog(log: ToolCallLog): ToolCallLog {
+  const lacking = logMethods.filter((name) => typeof log[name] !== 'function')
+  if (lacking.length === 0) return log
+  throw invalid('log', log, `a ToolCallLog, which has ${logMethods.join(', ')}`)
+}
+
+function integer(name: string, value: number, least: number): number {
+  if (Number.isSafeInteger(value) && value >= least) return value
+  throw invalid(name, value, `an integer of at least ${least}`)
+}
+
+function limited(name: keyof typeof limits, value: number | undefined): number {
+  const { fallback, most, unit } = limits[name]
+  const given = value ?? fallback
+  if (Number.isFinite(given) && given > 0 && given <= most) return given
+  throw invalid(name, given, `a positive number of at most ${most} ${unit}`)
+}
+
+function invalid(name: string, value: unknown, expected: string): SmithersError {
+  return new SmithersError('INVALID_INPUT', `${name} must be ${expected}, got ${shown(value)}.`, {
+    details: { option: name, value: shown(value) },
+  })
+}
+
+/** Text in quotation marks: that it is text, or empty, is often what is wrong with it. */
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,134 @@
+import type { OnApproval } from './on-approval.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
+import { compileRedaction, type Redaction, type RedactionOptions } from '../json/redaction.ts'
+
+/**
+ * How cautious a run is with calls that earlier attempts made, when a tool does not say `onRetry` itself.
+ *
+ * `'seed'`: repeat them with the same key and warn. `'reuse'`: return a recorded success instead of repeating it.
+ * `'strict'`: refuse to repeat until somebody decides.
+ */
+export type RunSafety = 'seed' | 'reuse' | 'strict'
+
+/** Options of a run that concern keys, the journal and retries. */
+export interface JournalOptions {
+  /** Separates runs of different deployments that share run ids. @default '' */
+  readonly namespace?: string | undefined
+  /** `'task'` gives every call the documented key of the task, as the seeds' system did. @default 'call' */
+  readonly keyScope?: 'call' | 'task' | undefined
+  /**
+   * Makes the recorded hash of arguments an HMAC, so that short secrets cannot be guessed from it. Idempotency keys are
+   * made from that hash, or they could be guessed from in its place: with another secret, a run that goes on misses its
+   * earlier calls. Keep the old one until open runs have ended.
+   */
+  readonly keySecret?: string | undefined
+  /** @default 'seed' */
+  readonly safety?: RunSafety | undefined
+  /**
+   * Whether this attempt continues the conversation of an earlier one. `'auto'` reads it off the messages;
+   * `'continued'` counts every finished call of earlier attempts, also when the messages were pruned; `'fresh'` none.
+   *
+   * @default 'auto'
+   */
+  readonly lineage?: 'auto' | 'fresh' | 'continued' | undefined
+  /** What the log, events and traces must not see, beyond the default key names. */
+  readonly redact?: RedactionOptions | undefined
+  /** Limit of a recorded input, in bytes. @default maxOutputBytes */
+  readonly maxInputBytes?: number | undefined
+  /** Record stacks of errors. @default false */
+  readonly errorStacks?: boolean | undefined
+  /** How long a running call keeps its claim without renewing it, in milliseconds, at most one hour. @default 60_000 */
+  readonly leaseMs?: number | undefined
+  /** Aborts every call of the task. */
+  readonly abortSignal?: AbortSignal | undefined
+  /** Called when the log failed and the call went on without it. */
+  readonly onLogError?: ((error: unknown) => void) | undefined
+  /**
+   * How much of an output the agent gets, in bytes. The full output is then in the run's state, and a note says how to
+   * read it with `get_tool_response` of `@smithers/context-tools`. Needs a log whose `capabilities.state` is true.
+   *
+   * @default all of it
+   */
+  readonly maxInlineOutputBytes?: number | undefined
+  /** Answers calls that need approval at once, while the run goes on. @default they wait, and the run pauses */
+  readonly onApproval?: OnApproval | undefined
+}
+
+/** {@link JournalOptions}, complete. */
+export interface JournalPolicy {
+  readonly namespace: string
+  readonly keyScope: 'call' | 'task'
+  readonly keySecret: string | undefined
+  readonly safety: RunSafety
+  readonly lineage: 'auto' | 'fresh' | 'continued'
+  readonly redact: Redaction
+  readonly maxInputBytes: number | undefined
+  readonly errorStacks: boolean
+  readonly leaseMs: number
+  readonly abortSignal: AbortSignal | undefined
+  readonly onLogError: (error: unknown) => void
+  readonly onApproval: OnApproval | undefined
+  readonly maxInlineOutputBytes: number | undefined
+  /** An engine supplied a snapshot, so there is something to call. */
+  readonly snapshots: boolean
+  /** The run's id was made for it, so that the log cannot hold earlier calls. */
+  readonly startsEmpty: boolean
+}
+
+/**
+ * Completes the options of a run.
+ *
+ * @throws SmithersError `INVALID_INPUT`
+ */
+export function resolveJournalPolicy(
+  options: JournalOptions,
+  facts: Pick<JournalPolicy, 'snapshots' | 'startsEmpty'>,
+): JournalPolicy {
+  return Object.freeze({
+    namespace: options.namespace ?? '',
+    keyScope: oneOf('keyScope', options.keyScope ?? 'call', ['call', 'task']),
+    keySecret: options.keySecret,
+    safety: oneOf('safety', options.safety ?? 'seed', ['seed', 'reuse', 'strict']),
+    lineage: oneOf('lineage', options.lineage ?? 'auto', ['auto', 'fresh', 'continued']),
+    redact: compileRedaction(options.redact ?? {}),
+    maxInputBytes: positive('maxInputBytes', options.maxInputBytes),
+    errorStacks: options.errorStacks ?? false,
+    leaseMs: lease(options.leaseMs) ?? 60_000,
+    abortSignal: options.abortSignal,
+    onLogError: options.onLogError ?? ignore,
+    onApproval: options.onApproval,
+    maxInlineOutputBytes: positive('maxInlineOutputBytes', options.maxInlineOutputBytes),
+    ...facts,
+  })
+}
+
+function ignore(): void {}
+
+function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
+  if (allowed.includes(value)) return value
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `${name} must be one of ${allowed.map((each) => `'${each}'`).join(', ')}, got '${value}'.`,
+    { details: { option: name, value } },
+  )
+}
+
+const longestLeaseMs = 3_600_000
+
+/** A lease is renewed by a timer, and a longer one would keep the calls of a dead worker from being taken over. */
+function lease(value: number | undefined): number | undefined {
+  const leaseMs = positive('leaseMs', value)
+  if (leaseMs === undefined || leaseMs <= longestLeaseMs) return leaseMs
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `leaseMs must be at most ${longestLeaseMs} (one hour), got ${leaseMs}.`,
+    { details: { option: 'leaseMs', value: String(leaseMs) } },
+  )
+}
+
+function positive(name: string, value: number | undefined): number | undefined {
+  if (value === undefined || (Number.isFinite(value) && value > 0)) return value
+  throw new SmithersError('INVALID_INPUT', `${name} must be a positive number, got ${value}.`, {
+    details: { option: name, value: String(value) },
+  })
+}

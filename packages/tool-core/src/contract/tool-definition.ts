@@ -1,0 +1,59 @@
+import type { ZodType } from 'zod'
+import type { GateSettings } from './gate-options.ts'
+import type { EffectScope } from '../log/tool-call-row.ts'
+import type { ToolMetadata } from './tool-metadata.ts'
+import type { TaskContext, ToolContext } from '../context/create-tool-context.ts'
+
+/** How a repeated call of an earlier attempt is treated (durability.md §2.3). */
+export type OnRetry = 'rerun' | 'reuse' | 'warn' | 'block'
+
+/** What an earlier attempt left of the same call. */
+export interface PriorCall {
+  readonly idempotencyKey: string | null
+  readonly attempt: number
+  readonly startedAtMs: number
+  /** `'unknown'`: it started and nobody knows how it ended. */
+  readonly outcome: 'success' | 'error' | 'unknown'
+  /** The recorded arguments as JSON. */
+  readonly inputJson: string | null
+  readonly errorJson: string | null
+}
+
+/** What `verify` found out about an earlier call. */
+export type Verdict<Output> =
+  | { readonly happened: true; readonly output: Output }
+  | { readonly happened: false }
+  | { readonly happened: 'unknown' }
+
+/** The key of a call: its own, the task's, or made from what the function returns. */
+export type KeyOption<Args> = 'call' | 'task' | ((args: Args, ctx: KeyContext) => unknown)
+
+/** What a `key` function knows of the task. */
+export interface KeyContext {
+  readonly runId: string
+  readonly nodeId: string
+  readonly iteration: number
+  readonly toolName: string
+}
+
+/** A tool as its calls need it: every option resolved. */
+export interface ToolDefinition {
+  readonly metadata: ToolMetadata
+  readonly effectScope: EffectScope | ((task: TaskContext) => EffectScope)
+  readonly schema: ZodType
+  readonly execute: (args: unknown, ctx: ToolContext) => unknown
+  readonly streams: boolean
+  readonly key: KeyOption<unknown>
+  readonly onRetry: OnRetry | undefined
+  readonly verify: ((args: unknown, prior: PriorCall, ctx: ToolContext) => MaybeVerdict) | undefined
+  readonly timeoutMs: number | undefined
+  readonly endsTask: boolean
+  readonly archivesOutput: boolean
+  /** Undefined for a tool without any, which pays nothing for them. */
+  readonly gates: GateSettings | undefined
+  readonly logInput: ((args: unknown) => unknown) | undefined
+  readonly logOutput: ((output: unknown) => unknown) | undefined
+  readonly warn: (message: string) => void
+}
+
+type MaybeVerdict = Verdict<unknown> | PromiseLike<Verdict<unknown>>

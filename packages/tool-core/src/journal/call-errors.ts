@@ -1,0 +1,160 @@
+import { retryWarningMarker } from '../history/retry-warning.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
+import { type KnownCall, outcomeOf } from '../history/call-history.ts'
+
+/** The call is refused because an earlier one may stand for it. */
+export function blockedError(
+  toolName: string,
+  idempotencyKey: string,
+  prior: KnownCall,
+  detail: { readonly inputJson: string | null; readonly outputJson: string | null },
+): SmithersError {
+  const outcome = outcomeOf(prior)
+  const reworded = prior.idempotencyKey !== idempotencyKey
+  const lines = [
+    `${retryWarningMarker} Tool "${toolName}" was not run.`,
+    reworded
+      ? `An earlier attempt made a call that this one may repeat in other words, and this attempt has not repeated it.`
+      : `This call was already made.`,
+    `It started at ${new Date(prior.startedAtMs).toISOString()} and ${outcomeTexts[outcome]}.`,
+    ...(reworded
+      ? [`Its arguments were ${brief(prior.inputJson)}; these are ${brief(detail.inputJson)}.`]
+      : []),
+    ...(detail.outputJson === null ? [] : [`Its recorded output: ${brief(detail.outputJson)}.`]),
+    `Check the outside state. If the call must run, somebody has to allow the key ${idempotencyKey}.`,
+  ]
+  return new SmithersError('TOOL_CALL_BLOCKED', lines.join(' '), {
+    details: {
+      toolName,
+      idempotencyKey,
+      priorKey: prior.idempotencyKey,
+      priorOutcome: outcome,
+      priorAttempt: prior.attempt,
+      priorStartedAtMs: prior.startedAtMs,
+    },
+    effect: 'none',
+  })
+}
+
+const outcomeTexts = {
+  success: 'succeeded',
+  failed: 'failed without an effect',
+  unknown: 'its outcome is unknown: it may have taken effect',
+  running: 'is still running',
+} as const
+
+/** The tool could not find out whether an earlier call took effect. */
+export function unverifiedError(toolName: string, cause: unknown): SmithersError {
+  return new SmithersError(
+    'TOOL_OUTCOME_UNKNOWN',
+    `Tool "${toolName}" was not run: an earlier call may have taken effect, and finding out failed: ${messageOf(cause)}`,
+    { details: { toolName }, cause, effect: 'none' },
+  )
+}
+
+/** The tool took too long to find out whether an earlier call took effect. */
+export function verifyTimeoutError(toolName: string, timeoutMs: number): SmithersError {
+  return new SmithersError(
+    'TOOL_TIMEOUT',
+    `verify of tool "${toolName}" took longer than ${timeoutMs} ms.`,
+    { details: { toolName, timeoutMs }, effect: 'none' },
+  )
+}
+
+export function invalidVerdictError(toolName: string): SmithersError {
+  return new SmithersError(
+    'INVALID_TOOL',
+    `verify of tool "${toolName}" must return { happened: true, output }, { happened: false } or { happened: 'unknown' }.`,
+    { details: { toolName }, effect: 'none' },
+  )
+}
+
+/** The engine's hook took too long. The call that it followed is not touched by that. */
+export function snapshotTimeoutError(toolName: string, timeoutMs: number): SmithersError {
+  return new SmithersError(
+    'TOOL_TIMEOUT',
+    `durabilitySnapshot after tool "${toolName}" took longer than ${timeoutMs} ms. The call went on without it.`,
+    { details: { toolName, timeoutMs } },
+  )
+}
+
+/** Another call holds the key and did not finish in time. */
+export function inProgressError(toolName: string, waitedMs: number, key: string): SmithersError {
+  return new SmithersError(
+    'TOOL_CALL_IN_PROGRESS',
+    `Tool "${toolName}" is already running with the same idempotency key; waited ${waitedMs} ms for it. Do not repeat the call; wait for its result.`,
+    { details: { toolName, idempotencyKey: key, waitedMs }, effect: 'none' },
+  )
+}
+
+/** The start of a call could not be recorded, and running it unrecorded is not safe. */
+export function logUnavailableError(toolName: string, cause: unknown): SmithersError {
+  return new SmithersError(
+    'TOOL_LOG_UNAVAILABLE',
+    `Tool "${toolName}" was not run, because its start could not be recorded: ${messageOf(cause)}`,
+    { details: { toolName }, cause, effect: 'none' },
+  )
+}
+
+/** The effect happened and its record is lost. Never shown to a model: to it, the call succeeded. */
+export function finishLostError(
+  toolName: string,
+  callToken: string,
+  cause: unknown,
+): SmithersError {
+  return new SmithersError(
+    'TOOL_LOG_UNAVAILABLE',
+    `Tool "${toolName}" ran, but how it ended could not be recorded: ${messageOf(cause)} Its row stays "started" until it is recovered.`,
+    { details: { toolName, callToken }, cause, effect: 'applied' },
+  )
+}
+
+/** Somebody else took the call over while it ran. */
+export function fencedError(toolName: string, callToken: string): SmithersError {
+  return new SmithersError(
+    'TOOL_CALL_FENCED',
+    `Tool "${toolName}" was taken over by another worker while it ran here, so its result was discarded. Stop this worker's attempt.`,
+    { details: { toolName, callToken }, effect: 'unknown' },
+  )
+}
+
+/** The tool's own time limit has passed. */
+export function timeoutError(toolName: string, timeoutMs: number): SmithersError {
+  return new SmithersError(
+    'TOOL_TIMEOUT',
+    `Tool "${toolName}" took longer than ${timeoutMs} ms and was aborted. Whether it took effect is unknown.`,
+    { details: { toolName, timeoutMs } },
+  )
+}
+
+/** The time of a call was over while it waited for an equal one. */
+export function waitTimeoutError(toolName: string, timeoutMs: number): SmithersError {
+  return new SmithersError(
+    'TOOL_TIMEOUT',
+    `Tool "${toolName}" was not run: an equal call is running, and had no result after ${timeoutMs} ms.`,
+    { details: { toolName, timeoutMs, waited: true }, effect: 'none' },
+  )
+}
+
+/** The agent or the run had ended before the call began. */
+export function abortedError(toolName: string, cause: unknown): SmithersError {
+  return new SmithersError(
+    'TOOL_ABORTED',
+    `Tool "${toolName}" was not run, because the run was stopped${cause instanceof Error ? `: ${cause.message}` : '.'}`,
+    { details: { toolName }, cause, effect: 'none' },
+  )
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+const briefLength = 500
+
+/** Recorded arguments or output, as far as a message has room for them. */
+export function brief(json: string | null): string {
+  if (json === null) return 'not recorded'
+  return json.length <= briefLength
+    ? json
+    : `${json.slice(0, briefLength).replace(/[\ud800-\udbff]$/, '')}…`
+}

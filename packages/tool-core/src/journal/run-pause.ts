@@ -1,0 +1,40 @@
+import type { SmithersError } from '../errors/smithers-error.ts'
+import { runPaused } from '../approvals/approval-errors.ts'
+
+/**
+ * Ends the run once a call waits for approval, but lets the calls of the same turn that need none go on: the run ends
+ * when none of its calls is running any more.
+ */
+export class RunPause {
+  readonly #stop: (error: SmithersError) => void
+  readonly #waiting: SmithersError[] = []
+  #running = 0
+
+  /** @param stop Ends the run, with the error that names every call that waits. */
+  constructor(stop: (error: SmithersError) => void) {
+    this.#stop = stop
+  }
+
+  begin(): void {
+    this.#running += 1
+  }
+
+  end(): void {
+    this.#running -= 1
+    if (this.#running > 0 || this.#waiting.length === 0) return
+    // The AI SDK starts the calls of a turn one after another, each after some microtasks.
+    setImmediate(() => {
+      if (this.#running === 0) this.#stop(runPaused(this.#waiting))
+    })
+  }
+
+  /** A call waits for approval. */
+  add(waiting: SmithersError): void {
+    this.#waiting.push(waiting)
+  }
+
+  /** Why the run is over, once it is. */
+  get reason(): SmithersError | undefined {
+    return this.#running === 0 && this.#waiting.length > 0 ? runPaused(this.#waiting) : undefined
+  }
+}

@@ -1,0 +1,301 @@
+import { digest } from './digest.ts'
+import { type Redaction, redactedText } from './redaction.ts'
+
+/** A payload as the log stores it. */
+export interface RecordedJson {
+  /** Null for `undefined`, which JSON lacks. */
+  readonly json: string | null
+  /** False when something was hidden, cut or only described, so that the value cannot be had back. */
+  readonly exact: boolean
+}
+
+/** An error as the log stores it. */
+export interface RecordedError extends RecordedJson {
+  readonly json: string
+}
+
+/**
+ * Serialises a payload for the log. Never throws: what JSON cannot say is tagged as in canonical JSON, and what has no
+ * such form (functions, class instances, cycles, bytes) is described, because a call that has run must not fail over
+ * its record.
+ */
+export function recordJson(value: unknown, redaction: Redaction, maxBytes: number): RecordedJson {
+  const walk: Walk = { redaction, exact: true, ancestors: [] }
+  let json: string | undefined
+  try {
+    json = JSON.stringify(recordable(value, '', walk, '$'))
+  } catch {
+    walk.exact = false
+    json = JSON.stringify({ $described: `${typeof value} that cannot be read` })
+  }
+  if (json === undefined) return { json: null, exact: value === undefined }
+  // A character is at most three bytes of UTF-8, so most payloads need not be measured.
+  if (json.length * 3 <= maxBytes || Buffer.byteLength(json) <= maxBytes) {
+    return { json, exact: walk.exact }
+  }
+  return { json: truncatedEnvelope(json, maxBytes), exact: false }
+}
+
+/** Serialises an error for the log: name, code, message, details and cause; the stack only when asked. */
+export function recordError(
+  error: unknown,
+  redaction: Redaction,
+  options: { readonly stacks: boolean; readonly maxBytes: number; readonly effect: string },
+): RecordedError {
+  const { stacks, maxBytes, effect } = options
+  const plain = { ...describeError(error, stacks, 0), effect }
+  const { json: whole, exact } = recordJson(plain, redaction, Number.POSITIVE_INFINITY)
+  const json = whole ?? 'null'
+  if (Buffer.byteLength(json) <= maxBytes) return { json, exact }
+  // What programs decide on survives the limit; only the text is cut.
+  const { name, code, message } = JSON.parse(json) as Record<string, unknown>
+  const bytes = Buffer.byteLength(json)
+  const cut = cutToFit(Buffer.from(String(message)), maxBytes, (head) =>
+    JSON.stringify({ name, code, message: head, effect, $truncated: true, bytes }),
+  )
+  return { json: cut, exact: false }
+}
+
+const maxDepth = 200
+
+interface Walk {
+  readonly redaction: Redaction
+  readonly ancestors: object[]
+  exact: boolean
+}
+
+/** The value itself when `JSON.stringify` says it rightly, else a copy that it can say. */
+function recordable(given: unknown, key: string, walk: Walk, path: string): unknown {
+  const { redaction } = walk
+  let value = given
+  if (key !== '' && redaction.hidesKey(key, value)) {
+    walk.exact = false
+    return redactedText
+  }
+  if (redaction.replace !== undefined) {
+    value = redaction.replace(path, given)
+    if (!Object.is(value, given)) walk.exact = false
+  }
+  switch (typeof value) {
+    case 'string': {
+      const hidden = redaction.hideIn(value)
+      if (hidden !== value) walk.exact = false
+      return hidden
+    }
+    case 'number':
+      return Number.isFinite(value) ? value : { $num: String(value) }
+    case 'bigint':
+      return { $bigint: String(value) }
+    case 'function':
+      return described(walk, `function ${value.name}`.trimEnd())
+    case 'symbol':
+      return described(walk, String(value))
+    case 'object':
+      return value === null ? null : recordableObject(value, walk, path)
+    default:
+      return value
+  }
+}
+
+function recordableObject(value: object, walk: Walk, path: string): unknown {
+  const { ancestors } = walk
+  if (ancestors.includes(value)) {
+    walk.exact = false
+    return { $cycle: walk.redaction.hideIn(path) }
+  }
+  if (ancestors.length >= maxDepth) return described(walk, `nested deeper than ${maxDepth} levels`)
+  ancestors.push(value)
+  try {
+    return recordableContents(value, walk, path)
+  } catch {
+    return described(walk, 'an object that cannot be read')
+  } finally {
+    ancestors.pop()
+  }
+}
+
+function recordableContents(value: object, walk: Walk, path: string): unknown {
+  if (Array.isArray(value)) return recordableItems(withoutSecretPair(value, walk), walk, path)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null) {
+    return recordableProperties(value as Record<string, unknown>, walk, path)
+  }
+  if (value instanceof Date) {
+    return Number.isNaN(value.getTime())
+      ? described(walk, 'an invalid date')
+      : { $date: value.toISOString() }
+  }
+  if (value instanceof Map) {
+    const entries = Array.from(value, ([key, item]) => [
+      recordableItem(key, '', walk, path),
+      recordableItem(item, typeof key === 'string' ? key : '', walk, `${path}.${nameOf(key)}`),
+    ])
+    return { $map: entries }
+  }
+  if (value instanceof Set) {
+    return { $set: Array.from(value, (item) => recordableItem(item, '', walk, path)) }
+  }
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return describedBytes(value, walk)
+  if (value instanceof Error) {
+    walk.exact = false
+    return recordableProperties(describeError(value, false, 0), walk, path)
+  }
+  const { toJSON } = value as { readonly toJSON?: unknown }
+  if (typeof toJSON === 'function') {
+    // What a model would be shown of it, too; but it is no longer what it was.
+    walk.exact = false
+    return recordable(toJSON.call(value) as unknown, '', walk, path)
+  }
+  walk.exact = false
+  const properties = recordableProperties({ ...value }, walk, path) as Record<string, unknown>
+  return { $described: value.constructor?.name || 'object', ...properties }
+}
+
+function recordableItems(items: readonly unknown[], walk: Walk, path: string): unknown {
+  let copy: unknown[] | undefined
+  for (let index = 0; index < items.length; index += 1) {
+    const before = items[index]
+    const after = recordableItem(
+      before,
+      '',
+      walk,
+      walk.redaction.replace ? `${path}[${index}]` : path,
+    )
+    if (after !== before && copy === undefined) copy = items.slice(0, index)
+    copy?.push(after)
+  }
+  return copy ?? items
+}
+
+/** Headers are often pairs of a name and a value. */
+function withoutSecretPair(items: readonly unknown[], walk: Walk): readonly unknown[] {
+  const [name, value] = items
+  if (items.length !== 2 || typeof name !== 'string' || typeof value !== 'string') return items
+  if (!walk.redaction.hidesKey(name, value)) return items
+  walk.exact = false
+  return [name, redactedText]
+}
+
+// JSON leaves an undefined property out, but makes an undefined item null.
+function recordableItem(item: unknown, key: string, walk: Walk, path: string): unknown {
+  return item === undefined ? { $undefined: true } : recordable(item, key, walk, path)
+}
+
+function nameOf(key: unknown): string {
+  return typeof key === 'string' || typeof key === 'number' ? String(key) : '?'
+}
+
+const tags = new Set(['$date', '$bigint', '$num', '$map', '$set', '$undefined', '$object'])
+
+function recordableProperties(value: Record<string, unknown>, walk: Walk, path: string): unknown {
+  let copy: Record<string, unknown> | undefined
+  const keys = Object.keys(value)
+  for (const key of keys) {
+    const before = value[key]
+    const after = recordable(before, key, walk, walk.redaction.replace ? `${path}.${key}` : path)
+    const name = walk.redaction.hideIn(key)
+    if (after === before && name === key) continue
+    // Without a prototype, so that a property named __proto__ stays a property.
+    copy ??= Object.assign(Object.create(null) as Record<string, unknown>, value)
+    if (name === key) {
+      copy[key] = after
+      continue
+    }
+    walk.exact = false
+    delete copy[key]
+    // Of two names that differ in nothing but their secret, neither replaces the other.
+    copy[Object.hasOwn(copy, name) ? `${name} ${Object.keys(copy).length}` : name] = after
+  }
+  // A plain object with a `toJSON` would have JSON.stringify call it; the copy describes it as a function.
+  const result = copy ?? value
+  const [only] = keys
+  return keys.length === 1 && only !== undefined && tags.has(only) ? { $object: result } : result
+}
+
+function described(walk: Walk, what: string): unknown {
+  walk.exact = false
+  return { $described: what }
+}
+
+function describedBytes(value: ArrayBufferView | ArrayBuffer, walk: Walk): unknown {
+  walk.exact = false
+  const bytes = ArrayBuffer.isView(value)
+    ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+    : new Uint8Array(value)
+  return { $sha256: digest('sha256', bytes), bytes: bytes.byteLength }
+}
+
+function describeError(error: unknown, stacks: boolean, depth: number): Record<string, unknown> {
+  if (!(error instanceof Error)) return describeThrown(error)
+  const { code, details, logMessage } = error as Partial<Record<string, unknown>> & Error
+  return {
+    name: error.name,
+    ...(code === undefined ? {} : { code }),
+    message: typeof logMessage === 'string' ? logMessage : error.message,
+    ...(details === undefined ? {} : { details }),
+    // A stack begins with the message.
+    ...(stacks && error.stack !== undefined && logMessage === undefined
+      ? { stack: error.stack }
+      : {}),
+    ...(error.cause === undefined || depth >= 4
+      ? {}
+      : { cause: describeError(error.cause, stacks, depth + 1) }),
+    ...(error instanceof AggregateError && depth < 4
+      ? { errors: describeAll(error.errors, stacks, depth + 1) }
+      : {}),
+  }
+}
+
+/** Anything can be thrown, such as the plain object that a client makes of a failed request. */
+function describeThrown(thrown: unknown): Record<string, unknown> {
+  if (typeof thrown !== 'object' || thrown === null)
+    return { name: 'Error', message: String(thrown) }
+  const { name, code, message } = thrown as Partial<Record<string, unknown>>
+  return {
+    name: typeof name === 'string' ? name : 'Error',
+    ...(code === undefined ? {} : { code }),
+    message: typeof message === 'string' ? message : 'Something was thrown that is not an Error.',
+    details: thrown,
+  }
+}
+
+const mostErrors = 20
+
+function describeAll(errors: readonly unknown[], stacks: boolean, depth: number): unknown[] {
+  const first = errors.slice(0, mostErrors).map((each) => describeError(each, stacks, depth))
+  const more = errors.length - first.length
+  return more === 0 ? first : [...first, { $described: `${more} more errors` }]
+}
+
+/** Valid JSON of at most `maxBytes` that says how much there was and shows the beginning, cut between characters. */
+function truncatedEnvelope(json: string, maxBytes: number): string {
+  const bytes = Buffer.from(json)
+  const sha256 = digest('sha256', bytes)
+  return cutToFit(bytes, maxBytes, (head) =>
+    JSON.stringify({ $truncated: true, bytes: bytes.length, sha256, head }),
+  )
+}
+
+/** The longest head of `bytes` with which the envelope keeps within `maxBytes`; the empty one when none does. */
+function cutToFit(bytes: Buffer, maxBytes: number, envelope: (head: string) => string): string {
+  let room = maxBytes - Buffer.byteLength(envelope(''))
+  let text = envelope('')
+  // Quotes in the head double when it becomes a JSON string, so the first cut may be too long; each round halves it.
+  while (room > 0) {
+    const candidate = envelope(headOf(bytes, room))
+    const excess = Buffer.byteLength(candidate) - maxBytes
+    if (excess <= 0) {
+      text = candidate
+      break
+    }
+    room = Math.min(room - excess, Math.floor(room * 0.9))
+  }
+  return text
+}
+
+/** The first `length` bytes, less what would cut a character in two. */
+function headOf(bytes: Buffer, length: number): string {
+  let end = Math.min(length, bytes.length)
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return bytes.toString('utf8', 0, end)
+}

@@ -1,0 +1,147 @@
+import { boundContext, runWithToolContext } from '../context/ambient-context.ts'
+import { chain } from '../async/maybe-promise.ts'
+import { journalOf } from '../journal/attempt-journal.ts'
+import type { MaybePromise } from '../log/tool-call-log.ts'
+import { type RecordedStep, recordRefusedCalls } from './record-invalid-calls.ts'
+import { type ToModelOutput, withRepetitionNotes } from '../history/repetition-note.ts'
+import { retryWarningText } from '../history/retry-warning.ts'
+import type { SmithersError } from '../errors/smithers-error.ts'
+import { getDefinedToolMetadata } from '../contract/tool-metadata.ts'
+import type { ToolCallOptions } from '../contract/tool-call-options.ts'
+import {
+  type ConversationMessage,
+  createToolContext,
+  type TaskContext,
+  type ToolContextOptions,
+} from '../context/create-tool-context.ts'
+import { isRetryWarning, type RetryWarningMessage, withRetryWarning } from './warning-message.ts'
+
+/** Options of {@link createToolRun}. */
+export interface ToolRunOptions extends ToolContextOptions {
+  /** Limit of the retry warning, in bytes. @default 4000 */
+  readonly maxWarningBytes?: number | undefined
+}
+
+/** One attempt of one task, for whoever drives the agent. */
+export interface ToolRun {
+  readonly context: TaskContext
+  /** Hand it to the agent: it is aborted when the run must not go on. */
+  readonly abortSignal: AbortSignal
+  /**
+   * Why the run must not go on: the log failed where that is not safe, another worker took a call over, or a tool threw a
+   * `fatal` error.
+   */
+  readonly fatal: SmithersError | undefined
+  /** Copies of tools whose calls belong to this run, wherever they are made. */
+  tools<Tools extends Readonly<Record<string, unknown>>>(tools: Tools): Tools
+  /** Runs `fn`; every defined tool called in it belongs to this run. */
+  with<Result>(fn: () => Result): Result
+  /**
+   * What the agent must know of the effects of earlier attempts; null when there are none. A promise only with a log
+   * that answers later.
+   */
+  retryWarning(): MaybePromise<string | null>
+  /** The messages with the warning as one more, in place of an older one; as they are when there is nothing to warn of. */
+  messages<const Message extends ConversationMessage>(
+    messages: readonly Message[],
+  ): MaybePromise<(Message | RetryWarningMessage)[]>
+  /**
+   * Records the calls of a step that the AI SDK refused before they reached a tool: of a tool that there is not, or with
+   * arguments that do not fit. Calls of tools that were not defined with this package leave no rows. Hand it each step
+   * once, as `onStepFinish: (step) => run.record(step)`, or a part of a stream as `{ toolCalls: [part] }`.
+   */
+  record(step: RecordedStep): Promise<void>
+  /** Lets the call with this key run although an earlier one may stand. */
+  allow(idempotencyKey: string): void
+  /**
+   * Returns `value`, the agent's result.
+   *
+   * @throws SmithersError what `fatal` holds: the AI SDK has shown it to the model at most, and gone on.
+   */
+  settle<Value>(value: Value): Promise<Value>
+  settle(): Promise<void>
+}
+
+/**
+ * Creates a run: the calls of its tools share one journal, keys and limits.
+ *
+ * @throws SmithersError `INVALID_INPUT` for a value out of range.
+ * @example
+ * const run = createToolRun({ runId, attempt, log })
+ * const messages = await run.messages([{ role: 'user', content: task }])
+ * const result = await generateText({ model, messages, tools: run.tools({ charge }), abortSignal: run.abortSignal })
+ * return run.settle(result.text)
+ */
+export function createToolRun(options: ToolRunOptions = {}): ToolRun {
+  const context = createToolContext(options)
+  const journal = journalOf(context)
+  const maxBytes = options.maxWarningBytes ?? 4000
+
+  function retryWarning(): MaybePromise<string | null> {
+    return chain(journal.open(), () => {
+      journal.known.warned = true
+      return retryWarningText({
+        attempt: context.attempt,
+        earlier: journal.known.earlier,
+        maxBytes,
+      })
+    })
+  }
+
+  const handedOut = new Map<string, unknown>()
+
+  return {
+    context,
+    get abortSignal() {
+      return journal.signal
+    },
+    get fatal() {
+      return journal.fatal
+    },
+    tools: (tools) => {
+      const copies = Object.entries(tools).map(
+        ([key, tool]) => [key, bound(tool, context)] as const,
+      )
+      for (const [key, tool] of copies) handedOut.set(key, tool)
+      return Object.fromEntries(copies) as typeof tools
+    },
+    record: (step) => recordRefusedCalls(step, handedOut, context),
+    with: (fn) => runWithToolContext(context, fn),
+    retryWarning,
+    messages: (messages) =>
+      chain(retryWarning(), (warning) =>
+        withRetryWarning(
+          messages.filter((message) => !isRetryWarning(message)),
+          warning,
+        ),
+      ),
+    allow: (idempotencyKey) => {
+      journal.allowed.add(idempotencyKey)
+    },
+    settle: async <Value>(value?: Value) => {
+      if (journal.fatal !== undefined) throw journal.fatal
+      return value as Value
+    },
+  }
+}
+
+interface ToolFields {
+  readonly execute?: (args: unknown, options?: ToolCallOptions) => unknown
+  readonly toModelOutput?: ToModelOutput
+}
+
+function bound(tool: unknown, context: TaskContext): unknown {
+  if (typeof tool !== 'object' || tool === null) return tool
+  const { execute, toModelOutput } = tool as ToolFields
+  if (typeof execute !== 'function') return tool
+  const metadata = getDefinedToolMetadata(tool)
+  const repeatable = context.attempt > 1 && metadata !== null
+  const { notes } = journalOf(context).known
+  return {
+    ...tool,
+    // An agent that was not handed the warning reads of a repetition in its result.
+    ...(repeatable && { toModelOutput: withRepetitionNotes(toModelOutput, notes) }),
+    execute: (args: unknown, options?: ToolCallOptions) =>
+      execute.call(tool, args, { ...options, [boundContext]: context } as ToolCallOptions),
+  }
+}
