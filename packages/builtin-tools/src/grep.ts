@@ -1,24 +1,7 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { z } from 'zod'
 import { defaultSettings, type ToolSettings } from './tool-settings.ts'
-
-/** Input of {@link grep}. */
-export interface GrepInput {
-  /** Regular expression in ripgrep's syntax. */
-  readonly pattern: string
-  /** Directory or file to search, from the root. @default '.' */
-  readonly path?: string | undefined
-  /** Search only files that match, such as `*.ts`; `!` excludes. */
-  readonly glob?: string | undefined
-  /** @default false */
-  readonly ignoreCase?: boolean | undefined
-  /** Take `pattern` as plain text. @default false */
-  readonly literal?: boolean | undefined
-  /** Lines shown before and after each match, 0 to 100. @default 0 */
-  readonly context?: number | undefined
-  /** Search hidden files and directories too. @default false */
-  readonly hidden?: boolean | undefined
-}
+import type { GrepInput } from './grep-input.ts'
 
 /** No program can be given one as an argument. */
 function withoutNul(text: z.ZodString): z.ZodString {

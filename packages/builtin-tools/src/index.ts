@@ -7,6 +7,7 @@ export {
 export { type ReadInput, read } from './read.ts'
 export { type WriteInput, write } from './write.ts'
 export { type EditInput, edit } from './edit.ts'
-export { type GrepInput, grep } from './grep.ts'
+export type { GrepInput } from './grep-input.ts'
+export { grep } from './grep.ts'
 export { type BashInput, bash } from './bash.ts'
 export type { RanCommand, ToolSettings } from './tool-settings.ts'

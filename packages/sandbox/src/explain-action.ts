@@ -1,6 +1,6 @@
 import { checkFileWriting } from './files/create-sandbox-files.ts'
 import { quotePath } from './files/file-error.ts'
-import type { RunSettings } from './process/run.ts'
+import type { RunSettings } from './process/run-settings.ts'
 import type { Explanation, SandboxAction } from './sandbox.ts'
 import { SandboxError } from './errors/sandbox-error.ts'
 

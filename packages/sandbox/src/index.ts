@@ -1,23 +1,25 @@
 export { createSandbox } from './create-sandbox.ts'
 export type {
   Explanation,
-  FilePolicy,
-  LimitEnforcement,
-  RunEnforcement,
-  RunOptions,
-  RunResult,
   Sandbox,
   SandboxAction,
   SandboxOptions,
   SandboxReport,
-  Violation,
 } from './sandbox.ts'
+export type {
+  LimitEnforcement,
+  RunEnforcement,
+  RunOptions,
+  RunResult,
+} from './process/run-types.ts'
+export type { FilePolicy } from './files/file-policy.ts'
+export type { Violation } from './path-rules/violation.ts'
 export type {
   SandboxSession,
   SessionCommand,
   SessionProcess,
   WritableSessionProcess,
-} from './ai-sdk-session/session.ts'
+} from './ai-sdk-session/session-types.ts'
 export { createSandboxFiles } from './files/create-sandbox-files.ts'
 export type { SandboxFiles, SandboxFilesOptions } from './files/sandbox-files.ts'
 export type { DirectoryEntry } from './files/operations/directory-entries.ts'
@@ -26,7 +28,8 @@ export type { FileStat, OpenDirectory } from './files/operations/stat-and-list.t
 export type { CommandLimits } from './options/limits.ts'
 export type { CommandCheck, CommandRefusal } from './command-policy/command-policy.ts'
 export type { EnvironmentOptions } from './process/environment.ts'
-export type { CapturedOutput, OutputStream } from './process/output/output-buffer.ts'
+export type { CapturedOutput } from './process/output/output-buffer.ts'
+export type { OutputStream } from './process/output/output-segments.ts'
 export type { CommandInput } from './process/command-input.ts'
 export type { OutputChunk } from './process/output/read-output.ts'
 export type {
@@ -36,5 +39,9 @@ export type {
   IsolationReport,
   NotEnforced,
 } from './isolation/backend.ts'
-export { SandboxError, type SandboxErrorCode, type SandboxErrorOptions } from './errors/sandbox-error.ts'
+export {
+  SandboxError,
+  type SandboxErrorCode,
+  type SandboxErrorOptions,
+} from './errors/sandbox-error.ts'
 export type { IsolationWish } from './isolation/detect-isolation.ts'

@@ -1,3 +1,4 @@
+export type { OptionFields, OptionReader } from './options/option-reader.ts'
 export {
   accepts,
   callback,
@@ -5,8 +6,6 @@ export {
   flag,
   listOf,
   oneOf,
-  type OptionFields,
-  type OptionReader,
   readOptions,
   text,
 } from './options/read-options.ts'

@@ -1,18 +1,23 @@
 export { defineTool } from './define/define-tool.ts'
 export type { DefineStreamingToolOptions, DefineToolOptions } from './define/define-tool-options.ts'
 export type { AnyDefinedTool, DefinedTool, StreamingTool } from './contract/defined-tool.ts'
-export type { KeyContext, KeyOption, OnRetry, PriorCall, Verdict } from './contract/tool-definition.ts'
+export type {
+  KeyContext,
+  KeyOption,
+  OnRetry,
+  PriorCall,
+  Verdict,
+} from './contract/tool-definition.ts'
 export { getDefinedToolMetadata, type ToolMetadata } from './contract/tool-metadata.ts'
 export type { ToolCallOptions } from './contract/tool-call-options.ts'
-export {
-  type ConversationMessage,
-  createToolContext,
-  type DurabilitySnapshot,
-  type IsolationSetting,
-  type TaskContext,
-  type ToolContext,
-  type ToolContextOptions,
-} from './context/create-tool-context.ts'
+export type {
+  ConversationMessage,
+  DurabilitySnapshot,
+  IsolationSetting,
+  TaskContext,
+  ToolContext,
+} from './contract/task-context.ts'
+export { createToolContext, type ToolContextOptions } from './context/create-tool-context.ts'
 export { getToolContext, runWithToolContext } from './context/ambient-context.ts'
 export { approvalFor, type SdkToolApproval } from './approvals/approval-for.ts'
 export {
@@ -22,7 +27,12 @@ export {
   type ResolveToolApprovalOptions,
 } from './approvals/resolve-tool-approval.ts'
 export type { ApprovalDecision, ApprovalQuestion, OnApproval } from './contract/on-approval.ts'
-export type { CacheOptions, GateOptions, RetryOptions, ThrownValue } from './contract/gate-options.ts'
+export type {
+  CacheOptions,
+  GateOptions,
+  RetryOptions,
+  ThrownValue,
+} from './contract/gate-options.ts'
 export { withGates } from './define/with-gates.ts'
 export type { RecordedStep } from './run/record-invalid-calls.ts'
 export { createToolRun, type ToolRun, type ToolRunOptions } from './run/tool-run.ts'
@@ -39,9 +49,9 @@ export {
   type SmithersErrorCode,
   type SmithersErrorOptions,
 } from './errors/smithers-error.ts'
+export type { MaybePromise } from './async/maybe-promise.ts'
 export type {
   FinishPatch,
-  MaybePromise,
   PruneQuery,
   RecoverQuery,
   StartOptions,

@@ -1,7 +1,7 @@
 // What an adapter of the log needs, and nothing else: types and pure helpers.
+export type { MaybePromise } from './async/maybe-promise.ts'
 export type {
   FinishPatch,
-  MaybePromise,
   PruneQuery,
   RecoverQuery,
   StartOptions,

@@ -4,37 +4,7 @@ import { fileLimits } from '../files/file-limits.ts'
 import type { FileKind } from '../files/guard/held-directory.ts'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
 import { readInPool } from '../files/io/pool-calls.ts'
-
-interface PathOptions {
-  readonly path: string
-  readonly abortSignal?: AbortSignal | undefined
-}
-
-type SessionKind = 'file' | 'directory' | 'other'
-
-/**
- * The file methods of the AI SDK's `Experimental_SandboxSession`, by shape: this package does not depend on `ai`.
- * Relative paths count from the root. An absolute path outside the root is refused like any other way out.
- */
-export interface SessionFiles {
-  readonly readFile: (options: PathOptions) => Promise<ReadableStream<Uint8Array> | null>
-  readonly readBinaryFile: (options: PathOptions) => Promise<Uint8Array | null>
-  readonly readTextFile: (
-    options: PathOptions & { encoding?: string; startLine?: number; endLine?: number },
-  ) => Promise<string | null>
-  readonly writeFile: (
-    options: PathOptions & { content: ReadableStream<Uint8Array> },
-  ) => Promise<void>
-  readonly writeBinaryFile: (options: PathOptions & { content: Uint8Array }) => Promise<void>
-  readonly writeTextFile: (
-    options: PathOptions & { content: string; encoding?: string },
-  ) => Promise<void>
-  readonly stat: (options: PathOptions) => Promise<{ type: SessionKind; size: number } | null>
-  readonly listDirectory: (
-    options: PathOptions,
-  ) => Promise<{ name: string; type: SessionKind | 'symlink' }[] | null>
-  readonly deleteFile: (options: PathOptions) => Promise<boolean>
-}
+import type { SessionFiles, SessionKind } from './session-types.ts'
 
 /** A view of confined files as the AI SDK's tools and harnesses expect them. */
 export function createSessionFiles(files: SandboxFiles): SessionFiles {

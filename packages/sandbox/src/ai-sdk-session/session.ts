@@ -1,55 +1,17 @@
 import { constants } from 'node:os'
-import { createSessionFiles, type SessionFiles } from './session-files.ts'
+import { createSessionFiles } from './session-files.ts'
 import { commandLimits } from '../options/limits.ts'
-import { confinedRun, type RunSettings } from '../process/run.ts'
+import { confinedRun } from '../process/run.ts'
+import { type RunSettings } from '../process/run-settings.ts'
 import type { OutputChunk } from '../process/output/read-output.ts'
-import type { RunResult } from '../sandbox.ts'
+import type { RunResult } from '../process/run-types.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
-
-/** Options of {@link SandboxSession}'s `run` and `spawn`. */
-export interface SessionCommand {
-  /** Read by `sh -c`. */
-  readonly command: string
-  readonly workingDirectory?: string | undefined
-  readonly env?: Readonly<Record<string, string>> | undefined
-  readonly abortSignal?: AbortSignal | undefined
-}
-
-/** A command that {@link SandboxSession.spawn} has started. */
-export interface SessionProcess {
-  readonly pid: number
-  readonly stdout: ReadableStream<Uint8Array>
-  readonly stderr: ReadableStream<Uint8Array>
-  /** The exit code; 128 and the signal's number when a signal ended it. Rejects when `abortSignal` did. */
-  wait(): Promise<{ readonly exitCode: number }>
-  /** Kills the command and everything it started; settles when it is gone. */
-  kill(): Promise<void>
-}
-
-/** A {@link SessionProcess} that can be written to. */
-export interface WritableSessionProcess extends SessionProcess {
-  readonly stdin: WritableStream<Uint8Array>
-}
-
-/**
- * The AI SDK's `Experimental_SandboxSession`, by shape: its tools and harnesses then work inside the sandbox. Its commands
- * are strings, so `sh -c` reads them; the sandbox's policy, isolation and limits hold for them as for every command.
- */
-export interface SandboxSession extends SessionFiles {
-  readonly description: string
-  readonly run: (options: SessionCommand) => Promise<{
-    readonly exitCode: number
-    readonly stdout: string
-    readonly stderr: string
-  }>
-  readonly spawn: {
-    (options: SessionCommand & { readonly stdin: true }): Promise<WritableSessionProcess>
-    (options: SessionCommand & { readonly stdin?: false }): Promise<SessionProcess>
-    (
-      options: SessionCommand & { readonly stdin?: boolean },
-    ): Promise<SessionProcess | WritableSessionProcess>
-  }
-}
+import type {
+  SandboxSession,
+  SessionCommand,
+  SessionProcess,
+  WritableSessionProcess,
+} from './session-types.ts'
 
 /** The view of a sandbox that AI SDK tools expect. */
 export function createSession(settings: RunSettings): SandboxSession {

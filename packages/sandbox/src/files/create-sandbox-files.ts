@@ -1,6 +1,6 @@
 import { readOptions } from '../options/read-options.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
-import { sandboxFilesOptions } from '../sandbox-options.ts'
+import { sandboxFilesOptions } from './files-options.ts'
 import { fileNotFound, toFileError } from './file-error.ts'
 import { openFileGuard, type FileGuard } from './guard/file-guard.ts'
 import { fileLimits } from './file-limits.ts'
@@ -14,7 +14,12 @@ import { copyBytes, fileTooLarge } from './io/read-file.ts'
 import { createSemaphore } from './io/semaphore.ts'
 import { decodeText, encodeText } from './io/text-encoding.ts'
 import { changeMode, makeDirectory, removeEntry, renameEntry } from './operations/change-tree.ts'
-import { listDirectory, openDirectory, statPath, walkDirectory } from './operations/stat-and-list.ts'
+import {
+  listDirectory,
+  openDirectory,
+  statPath,
+  walkDirectory,
+} from './operations/stat-and-list.ts'
 import type { SandboxFiles, SandboxFilesOptions } from './sandbox-files.ts'
 
 /** For {@link checkFileWriting}, which is no method of theirs. */

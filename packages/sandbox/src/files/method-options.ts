@@ -1,4 +1,5 @@
-import { accepts, flag, type OptionFields, oneOf, readOptions } from '../options/read-options.ts'
+import type { OptionFields } from '../options/option-reader.ts'
+import { accepts, flag, oneOf, readOptions } from '../options/read-options.ts'
 
 const maxBytes = accepts('a number of bytes', (value) => typeof value === 'number' && value >= 0)
 const line = accepts('the number of a line', (value) => typeof value === 'number')

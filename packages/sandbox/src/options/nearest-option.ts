@@ -1,4 +1,4 @@
-import type { OptionFields } from './read-options.ts'
+import type { OptionFields } from './option-reader.ts'
 
 /**
  * The option that somebody meant who wrote `unknown`: one spelt alike, at any depth, or one of those that `value` names

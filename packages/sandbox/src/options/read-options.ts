@@ -1,17 +1,6 @@
-import { nearestOption } from './nearest-option.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
-
-/** Every option by name, with what reads it; nested ones have `fields` of their own. */
-export interface OptionFields {
-  readonly [name: string]: OptionReader
-}
-
-/** Returns the value to use, or throws `INVALID_INPUT` that names the option. `all` are the options of the whole call. */
-export interface OptionReader {
-  (value: unknown, name: string, all: OptionFields): unknown
-  readonly fields?: OptionFields
-  readonly required?: boolean
-}
+import { nearestOption } from './nearest-option.ts'
+import type { OptionFields, OptionReader } from './option-reader.ts'
 
 /** A reader for each option of a type, so that none can be forgotten. */
 export type FieldsOf<Options> = { readonly [Name in keyof Options]-?: OptionReader }

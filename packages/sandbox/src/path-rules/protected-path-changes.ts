@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { systemCode } from '../files/file-error.ts'
 import { lookFailure } from './lookup-error.ts'
-import type { Violation } from '../sandbox.ts'
+import type { Violation } from './violation.ts'
 import { isBareRepository } from './git-trusted-paths.ts'
 import { type GuardedNames, guardedNames } from './protected-paths.ts'
 import { lookAtRoot, type RootLook } from './root-stat-cache.ts'

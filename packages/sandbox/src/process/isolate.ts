@@ -1,11 +1,14 @@
 import type { WrappedCommand } from '../isolation/backend.ts'
 import type { ResolvedLimits } from '../options/limits.ts'
-import type { RunOptions, Violation } from '../sandbox.ts'
+import type { RunOptions } from './run-types.ts'
+import type { Violation } from '../path-rules/violation.ts'
 import type { SandboxError } from '../errors/sandbox-error.ts'
-import type { RunSettings } from './run.ts'
+import type { RunSettings } from './run-settings.ts'
 import { createControlGroup, usesControlGroup } from './resource-limits/control-group.ts'
 import { withResourceLimits } from './resource-limits/resource-limits.ts'
-import { runCommand, type CommandOutcome, type RunHooks } from './supervise.ts'
+import { runCommand } from './supervise.ts'
+import { type CommandOutcome } from './run-settings.ts'
+import { type RunHooks } from './run-settings.ts'
 import { refusalOf } from './run-errors.ts'
 
 /** Size of the private temporary directory, where the backend gives one. */

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { SandboxFiles } from '../files/sandbox-files.ts'
 import type { OpenDirectory } from '../files/operations/stat-and-list.ts'
-import type { IsolationBackend } from '../isolation/backend.ts'
 import { resolveLimits, type ResolvedLimits } from '../options/limits.ts'
-import type { CommandCheck } from '../command-policy/command-policy.ts'
-import type { LimitEnforcement, RunEnforcement, RunOptions, RunResult } from '../sandbox.ts'
+import type { LimitEnforcement } from './run-types.ts'
+import type { RunResult } from './run-types.ts'
+import type { RunOptions } from './run-types.ts'
 import { readOptions } from '../options/read-options.ts'
-import { runOptions } from '../sandbox-options.ts'
+import { runOptions } from './run-options.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
 import { checkArguments } from './check-arguments.ts'
 import { arePipesReady, makePipes } from './output/command-pipes.ts'
@@ -17,7 +16,8 @@ import { findDenied } from '../path-rules/find-denied-paths.ts'
 import { countsOwnProcesses, isolatedRun } from './isolate.ts'
 import { OutputBuffer } from './output/output-buffer.ts'
 import { protectionHint } from '../path-rules/protection-hint.ts'
-import type { CommandOutcome, RunHooks } from './supervise.ts'
+import type { CommandOutcome } from './run-settings.ts'
+import type { RunHooks } from './run-settings.ts'
 import {
   aborted,
   cwdError,
@@ -30,27 +30,7 @@ import {
   timedOut,
 } from './run-errors.ts'
 import { changedNames, watchNames } from '../path-rules/protected-path-changes.ts'
-
-/** A sandbox as its commands see it: every option resolved. */
-export interface RunSettings {
-  readonly rootDir: string
-  readonly files: SandboxFiles
-  readonly backend: IsolationBackend
-  readonly network: 'none' | 'host'
-  /** Absolute paths outside the root that commands may read. */
-  readonly read: readonly string[]
-  /** Globs of what commands may neither read nor change. */
-  readonly deny: readonly string[]
-  /** Names that commands may not change. */
-  readonly protect: readonly string[]
-  readonly enforced: Omit<RunEnforcement, 'limits'>
-  readonly env: Readonly<Record<string, string>>
-  readonly limits: ResolvedLimits
-  /** `null` when nothing is checked: the network is open, or left to isolation. */
-  readonly check: CommandCheck | null
-  /** Says once that only the static check stands before the network. */
-  readonly warn: () => void
-}
+import type { RunSettings } from './run-settings.ts'
 
 /** One command from its arguments to its result: checks, confines, runs, and says what happened. */
 export async function confinedRun(

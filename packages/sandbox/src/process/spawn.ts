@@ -5,8 +5,8 @@ import type { Readable } from 'node:stream'
 import { closeDescriptors } from '../isolation/close-descriptors.ts'
 import { type CommandPipe, openCommandPipe } from './output/command-pipes.ts'
 import { descriptorSlots } from './inherited-descriptors.ts'
-import type { OutputStream } from './output/output-buffer.ts'
-import type { RunCommandRequest } from './supervise.ts'
+import type { OutputStream } from './output/output-segments.ts'
+import type { RunCommandRequest } from './run-settings.ts'
 
 /** Real pipes for the output, one for both streams or one for each; none where they cannot be had. */
 export function openPipes(mergeOutput: boolean): readonly CommandPipe[] {

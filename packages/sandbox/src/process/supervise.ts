@@ -1,63 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
-import type { WrappedCommand } from '../isolation/backend.ts'
 import { closeDescriptors } from '../isolation/close-descriptors.ts'
-import { type CommandInput, feed } from './command-input.ts'
+import { feed } from './command-input.ts'
 import { killGroup, killLeftovers, killTree } from './kill/kill-tree.ts'
 import { watchMemory } from './resource-limits/memory-watch.ts'
-import { OutputBuffer, type CapturedOutput } from './output/output-buffer.ts'
-import { drained, emptied, type OutputChunk, readStream } from './output/read-output.ts'
-import {
-  closePipes,
-  exitOf,
-  openPipes,
-  outputsOf,
-  spawnChild,
-  spawnFailure,
-} from './spawn.ts'
-
-/** What {@link runCommand} needs: everything is decided and checked already. */
-export interface RunCommandRequest {
-  readonly command: WrappedCommand
-  /** Where to start; may be a `/proc` name of a held descriptor. */
-  readonly cwd: string
-  readonly timeoutMs: number
-  readonly maxOutputBytes: number
-  readonly signal: AbortSignal | undefined
-  readonly stdin: CommandInput | undefined
-  readonly onOutput: ((chunk: OutputChunk) => void | Promise<void>) | undefined
-  /** Value of the marker variable in the command's environment. */
-  readonly marker: string
-  /** True when the backend's process namespace dies with the process that is spawned. */
-  readonly namespaceKill: boolean
-  /** One pipe for both streams, where there are pipes: the exact order, and all of it as `stdout`. */
-  readonly mergeOutput: boolean
-  /** MiB of memory to watch for, where nothing better does; `null` for no limit. */
-  readonly memoryMb: number | null
-  readonly hooks: RunHooks
-}
-
-/** What a caller may be told while a command runs. */
-export interface RunHooks {
-  readonly onStart?: (pid: number) => void
-  /** The command is gone; what it printed may still be in the pipes. */
-  readonly onExit?: () => void
-}
-
-/** Why a command was ended before it ended by itself. */
-export type TerminationReason = 'timeout' | 'aborted' | 'caller-failed' | 'memory'
-
-/** What came of a command. */
-export interface CommandOutcome extends CapturedOutput {
-  readonly terminated: TerminationReason | undefined
-  /** `null` when a signal ended it. */
-  readonly exitCode: number | null
-  readonly signal: NodeJS.Signals | null
-  readonly durationMs: number
-  /** The process was never started. */
-  readonly spawnError: NodeJS.ErrnoException | undefined
-  /** What `onOutput` or the source of the input threw. */
-  readonly callerError: unknown
-}
+import { OutputBuffer } from './output/output-buffer.ts'
+import { drained, emptied, readStream } from './output/read-output.ts'
+import { closePipes, exitOf, openPipes, outputsOf, spawnChild, spawnFailure } from './spawn.ts'
+import type { CommandOutcome, RunCommandRequest, TerminationReason } from './run-settings.ts'
 
 /**
  * Runs one command to its end and never longer: it settles when the command exits, after at most `drainMs` for

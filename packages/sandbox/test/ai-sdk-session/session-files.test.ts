@@ -5,7 +5,7 @@ import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { createSessionFiles } from '../../src/ai-sdk-session/session-files.ts'
-import type { SessionFiles } from '../../src/ai-sdk-session/session-files.ts'
+import type { SessionFiles } from '../../src/ai-sdk-session/session-types.ts'
 import { createWorkspace } from '../fixtures/workspace.ts'
 
 function session(contents: Record<string, string> = {}) {

@@ -15,20 +15,6 @@ export function approvalRequired(row: ApprovalRow): SmithersError {
   )
 }
 
-/** The run goes no further until somebody decides. */
-export function runPaused(waiting: readonly SmithersError[]): SmithersError {
-  const approvals = waiting.map(({ details }) => details)
-  const list = approvals.map(
-    (each) => `${String(each['approvalId'])} (${String(each['toolName'])})`,
-  )
-  return new SmithersError(
-    'TOOL_APPROVAL_REQUIRED',
-    `The run is paused: ${list.length === 1 ? 'a call waits' : `${list.length} calls wait`} for approval: ${list.join(', ')}. ` +
-      'Decide with resolveToolApproval, then resume the run with its id.',
-    { details: { approvals }, effect: 'none' },
-  )
-}
-
 /** Somebody said no, or nobody said anything in time. */
 export function approvalRejected(row: ApprovalRow): SmithersError {
   const { id, toolName, comment, decidedBy, status, expiresAtMs } = row

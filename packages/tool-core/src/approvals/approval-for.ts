@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { loggedInput } from '../journal/log-mappers.ts'
 import { recordJson } from '../json/recorded-json.ts'
 import { completeCallOptions, type ToolCallOptions } from '../contract/tool-call-options.ts'
-import type { ToolContext } from '../context/create-tool-context.ts'
+import type { ToolContext } from '../contract/task-context.ts'
 import { promptText } from './approval-request.ts'
 
 /** What the AI SDK 7 does with a call before it runs it. */

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isOrphan } from '../log/orphan.ts'
 import { currentOwnerId, isOwnerGone } from '../log/process-owner.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
-import type { MaybePromise, ToolCallLog } from '../log/tool-call-log.ts'
+import type { ToolCallLog } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 
 /** What became of the call that used an approval. */

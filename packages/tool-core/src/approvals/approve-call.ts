@@ -1,11 +1,10 @@
-import type { JournalPolicy } from '../contract/journal-options.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import { chain, rescue } from '../async/maybe-promise.ts'
-import type { MaybePromise, StartRow, ToolCallLog } from '../log/tool-call-log.ts'
+import type { ToolCallLog } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { inProgressError } from '../journal/call-errors.ts'
-import type { ToolDefinition } from '../contract/tool-definition.ts'
-import type { ConversationMessage, TaskContext, ToolContext } from '../context/create-tool-context.ts'
+import type { ToolContext } from '../contract/task-context.ts'
 import { approvalRejected, approvalRequired, approvalsUnsupported } from './approval-errors.ts'
 import { approvalRequest } from './approval-request.ts'
 import { takeApproval, useOf, waitForUse } from './approval-use.ts'
@@ -15,32 +14,7 @@ import type { ApprovalSettings } from '../contract/gate-options.ts'
 import { decide, expireIfDue } from './record-decision.ts'
 import type { ApprovalQuestion } from '../contract/on-approval.ts'
 import { sdkApprovalOf } from './sdk-approval.ts'
-
-/** A call that may need approval. */
-export interface ApprovableCall {
-  readonly definition: ToolDefinition
-  readonly task: TaskContext
-  readonly policy: JournalPolicy
-  readonly row: StartRow
-  readonly callKey: string
-  readonly args: unknown
-  readonly messages: readonly ConversationMessage[]
-  readonly context: () => ToolContext
-}
-
-/** A call that needs no approval, or has it. */
-export interface ApprovedCall {
-  /** The agent's arguments, or the approver's. */
-  readonly args: unknown
-  /** The same call, made elsewhere with the same approval, which succeeded meanwhile. */
-  readonly winner?: ToolCallRow
-  /** False when the call took so long to start that its approval was taken for unused, and another call has it. */
-  readonly isHeld?: () => MaybePromise<boolean>
-  /** Gives the approval back, because the call did not run; undefined when there was none to take. */
-  readonly giveBack: (() => Promise<void>) | undefined
-  /** Removes the approver's arguments from the store, because the call has run. Never fails. */
-  readonly forget: (() => Promise<void>) | undefined
-}
+import type { ApprovableCall, ApprovedCall } from './approvable-call.ts'
 
 /**
  * Lets a call go on when it needs no approval or has one. An approval serves one execution of one call, whichever

@@ -1,4 +1,4 @@
-import type { ConversationMessage } from '../context/create-tool-context.ts'
+import type { ConversationMessage } from '../contract/task-context.ts'
 
 /**
  * The id of the approval that the AI SDK collected for a call, when its user has said yes: the conversation then ends

@@ -1,5 +1,3 @@
-import type { MaybePromise } from '../log/tool-call-log.ts'
-
 /** True for what must be awaited. Awaiting nothing else keeps a call with a synchronous log in one turn. */
 export function isThenable<Value>(value: MaybePromise<Value>): value is PromiseLike<Value> {
   return typeof value === 'object' && value !== null && 'then' in value
@@ -26,3 +24,6 @@ export function rescue<Value>(
   }
   return isThenable(value) ? value.then(undefined, answer) : value
 }
+
+/** A value, or a promise of it: an adapter that can answer at once does, and the call waits for no microtask. */
+export type MaybePromise<T> = T | PromiseLike<T>

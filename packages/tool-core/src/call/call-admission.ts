@@ -1,7 +1,7 @@
 import type { GatePass } from '../gates/gate-reservation.ts'
 import { passGates } from '../gates/pass-gates.ts'
 import type { CachedResult } from '../gates/result-cache.ts'
-import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { ToolCallClaim, ToolCallRow } from '../log/tool-call-row.ts'
 import { isSmithersError } from '../errors/smithers-error.ts'
 import { createCallContext } from './call-context.ts'

@@ -1,6 +1,7 @@
 import type { StartRow } from '../log/tool-call-log.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
-import type { TaskContext, ToolContext } from '../context/create-tool-context.ts'
+import type { ToolContext } from '../contract/task-context.ts'
+import type { TaskContext } from '../contract/task-context.ts'
 import type { CallAbort } from '../context/call-abort.ts'
 
 /** Makes what the tool gets as its second parameter. */

@@ -2,7 +2,8 @@ import type { Redaction } from '../json/redaction.ts'
 import { recordJson } from '../json/recorded-json.ts'
 import { chain, rescue } from '../async/maybe-promise.ts'
 import type { RunStateStore } from '../log/run-state-store.ts'
-import type { MaybePromise, StartRow } from '../log/tool-call-log.ts'
+import type { StartRow } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import { archiveKey, type ArchivedOutput } from '../log/archived-output.ts'
 
 /**

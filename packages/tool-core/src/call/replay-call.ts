@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import { repetitionNote, unreusableNote } from '../history/repetition-note.ts'
 import {
   blockedError,

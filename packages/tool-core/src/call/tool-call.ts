@@ -1,8 +1,12 @@
 import { contextOfCall } from '../context/ambient-context.ts'
 import { inlineOutput } from './inline-output.ts'
 import { type SettleEnd, taskEndedError } from '../journal/final-answer.ts'
-import type { MaybePromise } from '../log/tool-call-log.ts'
-import { completeCallOptions, refusedBefore, type ToolCallOptions } from '../contract/tool-call-options.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
+import {
+  completeCallOptions,
+  refusedBefore,
+  type ToolCallOptions,
+} from '../contract/tool-call-options.ts'
 import { CallAbort } from '../context/call-abort.ts'
 import { CallAdmission } from './call-admission.ts'
 import { CallEnding } from '../journal/finish-call.ts'

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { chain } from '../async/maybe-promise.ts'
 import { isParsed } from './parsed-input.ts'

@@ -3,13 +3,10 @@ import { hasJournal } from '../journal/attempt-journal.ts'
 import {
   createEphemeralContext,
   createAmbientContext,
-  type TaskContext,
   type ToolContextOptions,
 } from './create-tool-context.ts'
-import type { ToolCallOptions } from '../contract/tool-call-options.ts'
-
-/** Under this key the options of one call carry the context that `run.tools` bound. */
-export const boundContext: unique symbol = Symbol.for('smithers.tool.bound-context') as never
+import type { TaskContext } from '../contract/task-context.ts'
+import { boundContext, type ToolCallOptions } from '../contract/tool-call-options.ts'
 
 // One storage for every copy of this package in the process, so that they see each other's contexts.
 const storageKey: unique symbol = Symbol.for('smithers.tool.context') as never

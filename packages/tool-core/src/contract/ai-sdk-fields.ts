@@ -1,6 +1,6 @@
 import type { input as SchemaInput, output as SchemaOutput, ZodType } from 'zod'
 import type { OptionNames } from './known-options.ts'
-import type { ConversationMessage } from '../context/create-tool-context.ts'
+import type { ConversationMessage } from './task-context.ts'
 
 /** What JSON can say. */
 export type JsonValue =

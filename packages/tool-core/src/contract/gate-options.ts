@@ -1,5 +1,5 @@
-import type { MaybePromise } from '../log/tool-call-log.ts'
-import type { ToolContext } from '../context/create-tool-context.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
+import type { ToolContext } from './task-context.ts'
 
 /** What a tool threw, as `shouldRetry` sees it: anything can be thrown, so every property may be missing. */
 export type ThrownValue =

@@ -1,6 +1,6 @@
 import type { ApprovalRow } from '../log/approval-store.ts'
-import type { MaybePromise } from '../log/tool-call-log.ts'
-import type { ToolContext } from '../context/create-tool-context.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
+import type { ToolContext } from './task-context.ts'
 
 /** An answer to a question for approval. */
 export interface ApprovalDecision {

@@ -1,6 +1,6 @@
-import type { boundContext } from '../context/ambient-context.ts'
 import type { SmithersError } from '../errors/smithers-error.ts'
-import type { ConversationMessage, TaskContext } from '../context/create-tool-context.ts'
+import type { ConversationMessage } from './task-context.ts'
+import type { TaskContext } from './task-context.ts'
 
 /** What the AI SDK hands to `execute`; the fields differ between its majors. A direct caller needs the first two. */
 export interface ToolCallOptions {
@@ -35,3 +35,6 @@ export function completeCallOptions(
     messages: options?.messages ?? [],
   }
 }
+
+/** Under this key the options of one call carry the context that `run.tools` bound. */
+export const boundContext: unique symbol = Symbol.for('smithers.tool.bound-context') as never

@@ -2,7 +2,8 @@ import type { ZodType } from 'zod'
 import type { GateSettings } from './gate-options.ts'
 import type { EffectScope } from '../log/tool-call-row.ts'
 import type { ToolMetadata } from './tool-metadata.ts'
-import type { TaskContext, ToolContext } from '../context/create-tool-context.ts'
+import type { ToolContext } from './task-context.ts'
+import type { TaskContext } from './task-context.ts'
 
 /** How a repeated call of an earlier attempt is treated (durability.md §2.3). */
 export type OnRetry = 'rerun' | 'reuse' | 'warn' | 'block'

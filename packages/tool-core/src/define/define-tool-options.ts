@@ -5,7 +5,8 @@ import type { OutputOf } from '../contract/defined-tool.ts'
 import type { GateOptions } from '../contract/gate-options.ts'
 import type { OptionNames } from '../contract/known-options.ts'
 import type { EffectScope } from '../log/tool-call-row.ts'
-import type { TaskContext, ToolContext } from '../context/create-tool-context.ts'
+import type { ToolContext } from '../contract/task-context.ts'
+import type { TaskContext } from '../contract/task-context.ts'
 
 /** Options of {@link defineTool} but `execute`. */
 interface ToolSettings<Schema extends ZodType, Output, Name extends string, Context>

@@ -1,8 +1,10 @@
 import { chain, rescue } from '../async/maybe-promise.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
-import type { MaybePromise } from '../log/tool-call-log.ts'
-import type { TaskContext } from '../context/create-tool-context.ts'
-import { type ApprovableCall, approveCall, type ApprovedCall, isNeeded } from '../approvals/approve-call.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
+import type { TaskContext } from '../contract/task-context.ts'
+import { approveCall, isNeeded } from '../approvals/approve-call.ts'
+import { type ApprovedCall } from '../approvals/approvable-call.ts'
+import { type ApprovableCall } from '../approvals/approvable-call.ts'
 import { type ExecutionLimit, limitError } from './execution-limit.ts'
 import type { ApprovalSettings, LimitSettings } from '../contract/gate-options.ts'
 

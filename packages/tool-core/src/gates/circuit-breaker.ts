@@ -1,6 +1,6 @@
 import type { CircuitBreakerPolicy, CircuitState } from 'cockatiel'
 import { SmithersError } from '../errors/smithers-error.ts'
-import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { BreakerSettings } from '../contract/gate-options.ts'
 
 /** How a call that was let through ended; `'unused'` when it did not run after all. */

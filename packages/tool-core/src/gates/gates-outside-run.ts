@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../contract/tool-definition.ts'
-import type { ConversationMessage } from '../context/create-tool-context.ts'
+import type { ConversationMessage } from '../contract/task-context.ts'
 import { RunGates } from './run-gates.ts'
 
 // An agent hands over the same messages, and more, with each of its steps: they are all that its calls have in common.

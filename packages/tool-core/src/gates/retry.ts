@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { notPromised } from '../async/not-promised.ts'
 import { isSmithersError, SmithersError } from '../errors/smithers-error.ts'
-import type { ToolContext } from '../context/create-tool-context.ts'
+import type { ToolContext } from '../contract/task-context.ts'
 import type { RetrySettings, ThrownValue } from '../contract/gate-options.ts'
 
 /** The tool's function, tried again as its options say. */

@@ -1,5 +1,5 @@
 import type { ToolCallLog } from '../log/tool-call-log.ts'
-import type { TaskContext } from '../context/create-tool-context.ts'
+import type { TaskContext } from '../contract/task-context.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { ExecutionLimit } from './execution-limit.ts'
 import type { BreakerSettings } from '../contract/gate-options.ts'

@@ -1,7 +1,7 @@
 import type { EffectScope, ToolCallRow } from '../log/tool-call-row.ts'
 import { isOrphan } from '../log/orphan.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
-import type { ConversationMessage } from '../context/create-tool-context.ts'
+import type { ConversationMessage } from '../contract/task-context.ts'
 import type { CallIdentity } from './call-identity.ts'
 import { awaitsResult, callIdsBefore } from './conversation.ts'
 

@@ -1,7 +1,7 @@
 import { canonicalJson } from '../json/canonical-json.ts'
 import { hashInput, idempotencyKey } from './idempotency-key.ts'
 import { isSmithersError, SmithersError } from '../errors/smithers-error.ts'
-import type { TaskContext } from '../context/create-tool-context.ts'
+import type { TaskContext } from '../contract/task-context.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
 import { notPromised } from '../async/not-promised.ts'
 import type { KeyContext, ToolDefinition } from '../contract/tool-definition.ts'

@@ -1,4 +1,4 @@
-import type { ConversationMessage } from '../context/create-tool-context.ts'
+import type { ConversationMessage } from '../contract/task-context.ts'
 
 /**
  * True when the conversation already holds a call and no result of it: the agent goes on after an approval, or after a

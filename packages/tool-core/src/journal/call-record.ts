@@ -1,11 +1,6 @@
 import { currentOwnerId } from '../log/process-owner.ts'
-import type {
-  FinishPatch,
-  MaybePromise,
-  StartOptions,
-  StartResult,
-  StartRow,
-} from '../log/tool-call-log.ts'
+import type { FinishPatch, StartOptions, StartResult, StartRow } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { ToolCallClaim } from '../log/tool-call-row.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import { CallEvents } from './call-events.ts'
@@ -15,7 +10,12 @@ import { finishRow } from './finish-row.ts'
 import type { KnownCall } from '../history/call-history.ts'
 import { loggedInput, loggedOutput } from './log-mappers.ts'
 import { chain } from '../async/maybe-promise.ts'
-import { recordError, type RecordedError, type RecordedJson, recordJson } from '../json/recorded-json.ts'
+import {
+  recordError,
+  type RecordedError,
+  type RecordedJson,
+  recordJson,
+} from '../json/recorded-json.ts'
 import type { TaskJournal } from './attempt-journal.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { visibleError } from './visible-error.ts'

@@ -1,5 +1,5 @@
 import type { EffectScope } from '../log/tool-call-row.ts'
-import type { TaskContext } from '../context/create-tool-context.ts'
+import type { TaskContext } from '../contract/task-context.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /**

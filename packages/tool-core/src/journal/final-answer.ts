@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 
 /** Says whether a call that would end the task does. */

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import { type CallEffect, isSmithersError, type SmithersError } from '../errors/smithers-error.ts'
 import {
   fencedError,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FinishPatch, MaybePromise, ToolCallLog } from '../log/tool-call-log.ts'
+import type { FinishPatch, ToolCallLog } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import { isThenable } from '../async/maybe-promise.ts'
 
 const delaysMs = [20, 100, 500, 1000]

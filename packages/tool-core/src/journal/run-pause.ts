@@ -1,5 +1,4 @@
-import type { SmithersError } from '../errors/smithers-error.ts'
-import { runPaused } from '../approvals/approval-errors.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
 
 /**
  * Ends the run once a call waits for approval, but lets the calls of the same turn that need none go on: the run ends
@@ -37,4 +36,18 @@ export class RunPause {
   get reason(): SmithersError | undefined {
     return this.#running === 0 && this.#waiting.length > 0 ? runPaused(this.#waiting) : undefined
   }
+}
+
+/** The run goes no further until somebody decides. */
+function runPaused(waiting: readonly SmithersError[]): SmithersError {
+  const approvals = waiting.map(({ details }) => details)
+  const list = approvals.map(
+    (each) => `${String(each['approvalId'])} (${String(each['toolName'])})`,
+  )
+  return new SmithersError(
+    'TOOL_APPROVAL_REQUIRED',
+    `The run is paused: ${list.length === 1 ? 'a call waits' : `${list.length} calls wait`} for approval: ${list.join(', ')}. ` +
+      'Decide with resolveToolApproval, then resume the run with its id.',
+    { details: { approvals }, effect: 'none' },
+  )
 }

@@ -1,4 +1,4 @@
-import type { MaybePromise } from './tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 
 /**
  * `'executed'`: it was approved, and a call has used it. Only `'pending'` and `'approved'` are not final: an approval

@@ -1,4 +1,4 @@
-import type { MaybePromise } from './tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 
 /** A value that a run keeps, such as the plan of its agent. */
 export interface RunStateEntry {

@@ -1,10 +1,8 @@
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import type { ApprovalStore } from './approval-store.ts'
 import type { RunStateStore } from './run-state-store.ts'
 import type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './tool-call-row.ts'
-
-/** A value, or a promise of it: an adapter that can answer at once does, and the call waits for no microtask. */
-export type MaybePromise<T> = T | PromiseLike<T>
 
 /** What is known of a call before it runs. */
 export type StartRow = Omit<

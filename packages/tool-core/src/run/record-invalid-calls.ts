@@ -1,10 +1,10 @@
 import type { ZodType } from 'zod'
-import { boundContext } from '../context/ambient-context.ts'
+import { boundContext } from '../contract/tool-call-options.ts'
 import { executeCall } from '../call/execute-call.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { refusedBefore, type ToolCallOptions } from '../contract/tool-call-options.ts'
-import type { TaskContext } from '../context/create-tool-context.ts'
+import type { TaskContext } from '../contract/task-context.ts'
 import { getDefinedToolMetadata } from '../contract/tool-metadata.ts'
 
 /** What of a step of the AI SDK is read. */

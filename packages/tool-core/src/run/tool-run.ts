@@ -1,19 +1,17 @@
-import { boundContext, runWithToolContext } from '../context/ambient-context.ts'
+import { runWithToolContext } from '../context/ambient-context.ts'
+import { boundContext } from '../contract/tool-call-options.ts'
 import { chain } from '../async/maybe-promise.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
-import type { MaybePromise } from '../log/tool-call-log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import { type RecordedStep, recordRefusedCalls } from './record-invalid-calls.ts'
 import { type ToModelOutput, withRepetitionNotes } from '../history/repetition-note.ts'
 import { retryWarningText } from '../history/retry-warning.ts'
 import type { SmithersError } from '../errors/smithers-error.ts'
 import { getDefinedToolMetadata } from '../contract/tool-metadata.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
-import {
-  type ConversationMessage,
-  createToolContext,
-  type TaskContext,
-  type ToolContextOptions,
-} from '../context/create-tool-context.ts'
+import { createToolContext, type ToolContextOptions } from '../context/create-tool-context.ts'
+import { type ConversationMessage } from '../contract/task-context.ts'
+import { type TaskContext } from '../contract/task-context.ts'
 import { isRetryWarning, type RetryWarningMessage, withRetryWarning } from './warning-message.ts'
 
 /** Options of {@link createToolRun}. */

@@ -1,4 +1,4 @@
-import type { ConversationMessage } from '../context/create-tool-context.ts'
+import type { ConversationMessage } from '../contract/task-context.ts'
 
 /** The message by which a retry warning joins a conversation. */
 export interface RetryWarningMessage {

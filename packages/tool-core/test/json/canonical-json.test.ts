@@ -6,7 +6,7 @@ import { hashInput } from '../../src/history/idempotency-key.ts'
 
 // Read rather than imported: bundlers refuse the lone surrogate in it.
 const vectors = JSON.parse(
-  readFileSync(new URL('fixtures/canonical-json.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../fixtures/canonical-json.json', import.meta.url), 'utf8'),
 ) as { name: string; value: unknown; canonical: string; sha256: string }[]
 
 describe('canonicalJson', () => {

@@ -2,7 +2,7 @@ import { invalidWorkflow } from '../workflow-error.ts'
 import type { TaskProps } from './components.ts'
 import { isElement } from './element.ts'
 import { isOutputReference, type OutputReference } from './output-reference.ts'
-import type { OutputsByName } from './read-tree.ts'
+import type { OutputsByName } from './tree-node.ts'
 import type { TaskNode } from './tree-node.ts'
 
 /** Checks the properties of one `<Task>` and fills in the defaults. */

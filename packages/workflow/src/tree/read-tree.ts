@@ -1,12 +1,8 @@
 import { invalidWorkflow } from '../workflow-error.ts'
 import type { LoopProps, ParallelProps, TaskProps, WorkflowProps } from './components.ts'
 import { type Component, isElement, type WorkflowElement, type WorkflowNode } from './element.ts'
-import type { OutputReference } from './output-reference.ts'
 import { readTask } from './read-task.ts'
-import type { LoopNode, TreeNode, WorkflowTree } from './tree-node.ts'
-
-/** The outputs that tasks may name, by name. */
-export type OutputsByName = ReadonlyMap<string, OutputReference>
+import type { LoopNode, OutputsByName, TreeNode, WorkflowTree } from './tree-node.ts'
 
 /**
  * Turns what a workflow rendered into a tree that the scheduler can trust: components are called, fragments and lists

@@ -45,3 +45,6 @@ export interface LoopNode {
   readonly onMaxIterations: 'continue' | 'fail'
   readonly body: SequenceNode
 }
+
+/** The outputs that tasks may name, by name. */
+export type OutputsByName = ReadonlyMap<string, OutputReference>

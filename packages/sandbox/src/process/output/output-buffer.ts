@@ -1,9 +1,6 @@
-import { type Piece, SegmentQueue } from './output-segments.ts'
+import { type OutputStream, type Piece, SegmentQueue } from './output-segments.ts'
 import { decode, fit } from './output-text.ts'
 import { StreamFacts } from './stream-digest.ts'
-
-/** Where a piece of output came from. */
-export type OutputStream = 'stdout' | 'stderr'
 
 /** What a command printed, within the byte budget. */
 export interface CapturedOutput {

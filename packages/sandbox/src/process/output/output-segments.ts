@@ -1,5 +1,3 @@
-import type { OutputStream } from './output-buffer.ts'
-
 /** Bytes that came from one stream without a break. */
 export interface Piece {
   readonly stream: OutputStream
@@ -50,3 +48,6 @@ export class SegmentQueue {
     })
   }
 }
+
+/** Where a piece of output came from. */
+export type OutputStream = 'stdout' | 'stderr'

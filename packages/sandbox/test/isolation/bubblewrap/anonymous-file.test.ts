@@ -1,7 +1,10 @@
 import { closeSync, fstatSync, readFileSync, readlinkSync, writeSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { anonymousFile, sharedAnonymousFile } from '../../../src/isolation/bubblewrap/anonymous-file.ts'
+import {
+  anonymousFile,
+  sharedAnonymousFile,
+} from '../../../src/isolation/bubblewrap/anonymous-file.ts'
 
 describe('anonymousFile', () => {
   test.each([0, 1, 200_000])('hands a child all of %d bytes from the start', (size) => {

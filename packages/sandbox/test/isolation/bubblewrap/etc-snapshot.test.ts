@@ -4,7 +4,10 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync 
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { preparedSettings } from '../../../src/isolation/bubblewrap/etc-snapshot.ts'
-import { systemMounts, type SystemSettings } from '../../../src/isolation/bubblewrap/system-mounts.ts'
+import {
+  systemMounts,
+  type SystemSettings,
+} from '../../../src/isolation/bubblewrap/system-mounts.ts'
 import { describeConfined } from '../../fixtures/confinement.ts'
 
 const rootDir = '/nowhere'
@@ -15,8 +18,8 @@ const [settings, mounts] = await Promise.all(process.argv.slice(1).map((file) =>
 console.log(settings.preparedSettings(mounts.systemMounts('none').settings, { key: '', rootDir: '/nowhere' }))
 process.stdin.resume()
 `
-const modules = ['prepared-settings.ts', 'system-mounts.ts'].map((name) =>
-  join(import.meta.dirname, '../../src/isolation', name),
+const modules = ['etc-snapshot.ts', 'system-mounts.ts'].map((name) =>
+  join(import.meta.dirname, '../../../src/isolation/bubblewrap', name),
 )
 
 function startPreparing(): {

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { array, assert, bigInt, constantFrom, nat, pre, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hasSystemCallFilter, systemCallFilter } from '../../../src/isolation/bubblewrap/seccomp-filter.ts'
+import {
+  hasSystemCallFilter,
+  systemCallFilter,
+} from '../../../src/isolation/bubblewrap/seccomp-filter.ts'
 import {
   auditArchitecture,
   inspectedSystemCalls,

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { OutputBuffer, type OutputStream } from '../../../src/process/output/output-buffer.ts'
+import { OutputBuffer } from '../../../src/process/output/output-buffer.ts'
+import { type OutputStream } from '../../../src/process/output/output-segments.ts'
 
 function capture(
   maxBytes: number,

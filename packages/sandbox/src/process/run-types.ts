@@ -1,0 +1,73 @@
+import type { SandboxError } from '../errors/sandbox-error.ts'
+import type {
+  CommandAccess,
+  EnforcedProperties,
+  IsolationBackendName,
+} from '../isolation/backend.ts'
+import type { CommandLimits } from '../options/limits.ts'
+import type { Violation } from '../path-rules/violation.ts'
+import type { CommandInput } from './command-input.ts'
+import type { CapturedOutput } from './output/output-buffer.ts'
+import type { OutputChunk } from './output/read-output.ts'
+
+/** Options of {@link Sandbox.run}. */
+export interface RunOptions extends CommandLimits {
+  /** Working directory, from the root or absolute beneath it. @default '.' */
+  readonly cwd?: string | undefined
+  /** More variables for this command; they win over the sandbox's. */
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /**
+   * `'read'` for a program that changes nothing, such as a search: under bubblewrap it gets the root read-only, the
+   * system's programs and `files.read`, and nothing else (no tools of PATH but itself, settings, devices, `/proc`, home or
+   * temporary directory). It is confined more closely, and starts sooner. @default 'write'
+   */
+  readonly access?: CommandAccess | undefined
+  /**
+   * Gives the command one pipe for both of its streams, so that `output` has what it printed in the exact order. It then
+   * is all `stdout`, and `stderr` is empty. Two pipes are read one after the other, so their order is only near. On Linux;
+   * elsewhere the streams stay two. @default false
+   */
+  readonly mergeOutput?: boolean | undefined
+  /** What the command reads from standard input. @default nothing */
+  readonly stdin?: CommandInput | undefined
+  /** Kills the whole tree when it aborts; a signal that has aborted already starts nothing. */
+  readonly signal?: AbortSignal | undefined
+  /** Called with each piece of output; a returned promise holds the stream back until it is settled. */
+  readonly onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined
+}
+
+/** What came of {@link Sandbox.run}. */
+export interface RunResult extends CapturedOutput {
+  /**
+   * `'exited'`: by itself, with any exit code. `'killed'`: by a signal that was not ours, or for its memory.
+   * `'refused'`: by the policy; nothing was started. `'spawn-error'`: it could not be started.
+   */
+  readonly status: 'exited' | 'timeout' | 'aborted' | 'killed' | 'spawn-error' | 'refused'
+  /** `null` when a signal ended it or it was never started. */
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly durationMs: number
+  /** What the operating system enforced for this command. */
+  readonly enforced: RunEnforcement
+  /** Protected names that the command made or changed, and limits that it met. */
+  readonly violations: readonly Violation[]
+  /** Why the command may have failed, when that is a rule of ours and its output does not say so. */
+  readonly hint?: string
+  /** Why the status is not `'exited'`: what to throw, or to show. */
+  readonly error?: SandboxError
+}
+
+/**
+ * How far the limits hold that not every machine can enforce; absent ones were not asked for. `'watched'`: looked at ten
+ * times a second. `fileMb`, `cpuSeconds`, the time and the output hold everywhere.
+ */
+export interface LimitEnforcement {
+  readonly memoryMb?: 'enforced' | 'watched'
+  readonly processes?: 'enforced' | 'none'
+}
+
+/** What was enforced for one command. */
+export interface RunEnforcement extends EnforcedProperties {
+  readonly backend: IsolationBackendName
+  readonly limits: LimitEnforcement
+}
