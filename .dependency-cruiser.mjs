@@ -1,37 +1,111 @@
-// The floors of the house: in each package a folder imports only folders further down its list, and a package imports
-// only the packages named beside it. `docs/architecture.md` shows the same lists with one line a room.
+// The floors of the house. In each package a room (a folder under src, or a file directly in it) imports only rooms
+// further down its list; a package imports only the packages named for it. docs/architecture.md describes the rooms.
 
-/** Top floor first. A file directly under `src` counts by its name, without the ending. */
-const floors = {
+/** Top floor first. A name ending in "/" is a folder, any other a file directly under src; "a b" share a floor. */
+const rooms = {
   'tool-core': [
-    ['index', 'log', 'memory-log'],
-    ['define'],
-    ['run'],
-    ['call'],
-    ['gates'],
-    ['approvals'],
-    ['context'],
-    ['journal'],
-    ['history'],
-    ['contract'],
-    ['log/'],
-    ['json'],
-    ['async'],
-    ['errors'],
+    'index log',
+    'define/',
+    'run/',
+    'call/',
+    'gates/',
+    'approvals/',
+    'context/',
+    'journal/',
+    'history/',
+    'contract/',
+    'json/',
+    'log/',
+    'async/',
+    'errors/',
   ],
   sandbox: [
-    ['index', 'create-sandbox', 'options'],
-    ['open-sandbox'],
-    ['explain-action', 'sandbox-options'],
-    ['sandbox'],
-    ['ai-sdk-session'],
-    ['process/'],
-    ['isolation'],
-    ['path-rules'],
-    ['files'],
-    ['command-policy'],
-    ['options/'],
-    ['errors'],
+    'index options',
+    'create-sandbox',
+    'open-sandbox',
+    'explain-action sandbox-options',
+    'sandbox',
+    'ai-sdk-session/',
+    'process/',
+    'isolation/',
+    'path-rules/',
+    'files/',
+    'command-policy/',
+    'options/',
+    'errors/',
   ],
+  workflow: ['index jsx-runtime jsx-dev-runtime sqlite-store', 'create-smithers', 'run/', 'tree/', 'schedule/', 'task/', 'store/'],
 }
-export default {}
+
+/** Of our own packages, the ones that a package may import at run time. */
+const packages = {
+  'tool-core': [],
+  sandbox: [],
+  'builtin-tools': ['tool-core', 'sandbox'],
+  'log-memory': ['tool-core'],
+  'log-sqlite': ['tool-core'],
+  'log-conformance': ['tool-core'],
+  workflow: ['tool-core'],
+  'tool-adapters': ['tool-core'],
+  'context-tools': ['tool-core'],
+  orchestrator: ['builtin-tools', 'context-tools', 'log-memory', 'log-sqlite', 'tool-adapters', 'tool-core', 'workflow'],
+}
+
+const forbidden = [
+  {
+    name: 'no-circles',
+    comment: 'Files do not import each other in a circle, type imports included. Move what both need to a room below.',
+    severity: 'error',
+    from: {},
+    to: { circular: true },
+  },
+  ...Object.entries(rooms).flatMap(([name, floors]) => floorRules(name, floors)),
+  ...Object.entries(packages).map(([name, allowed]) => ({
+    name: `packages-below-${name}`,
+    comment:
+      allowed.length === 0
+        ? `@smithers/${name} imports no other package of this repository.`
+        : `@smithers/${name} imports only these packages of this repository: ${allowed.join(', ')}.`,
+    severity: 'error',
+    from: { path: `^packages/${name}/src/` },
+    to: { path: '^packages/', pathNot: `^packages/(?:${[name, ...allowed].join('|')})/` },
+  })),
+]
+
+function floorRules(name, floors) {
+  const patternOf = (floor) =>
+    `^packages/${name}/src/(?:${floor
+      .split(' ')
+      .map((room) => (room.endsWith('/') ? room : `${room}[.]tsx?$`))
+      .join('|')})`
+  const named = floors.map(patternOf)
+  return [
+    {
+      name: `${name}-has-no-other-rooms`,
+      comment: `Every file of ${name} is in a room of the list in .dependency-cruiser.mjs: add a new room there, with what it is for in docs/architecture.md.`,
+      severity: 'error',
+      from: { path: `^packages/${name}/src/`, pathNot: named },
+      to: {},
+    },
+    ...floors.slice(1).map((floor, index) => ({
+      name: `${name}-floor-${floor.split(' ')[0].replace('/', '')}`,
+      comment: `${floor} of ${name} imports only the rooms below it: ${floors.slice(index + 2).join(' ') || 'none'}. Not the rooms above: ${floors.slice(0, index + 1).join(' ')}.`,
+      severity: 'error',
+      from: { path: named[index + 1] },
+      to: { path: named.slice(0, index + 1) },
+    })),
+  ]
+}
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+const configuration = {
+  forbidden,
+  options: {
+    includeOnly: '^packages/[^/]+/src/',
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { conditionNames: ['@smithers/source', 'import', 'types'], exportsFields: ['exports'] },
+  },
+}
+
+export default configuration
