@@ -3,7 +3,7 @@ import type { RunResult } from '@smithers/sandbox'
 import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
 import { z } from 'zod'
 import { sandboxFor } from './sandbox-for-context.ts'
-import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
+import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link bash}. */
 export interface BashInput {
@@ -45,7 +45,7 @@ const schema = z.object({
  * `TOOL_TIMEOUT`, `TOOL_ABORTED`, `TOOL_SPAWN_FAILED`, `TOOL_PATH_ESCAPE`, `TOOL_NETWORK_DISABLED`,
  * `TOOL_GIT_REMOTE_DISABLED`, `TOOL_ISOLATION_UNAVAILABLE`
  */
-export function createBashTool(settings: ToolSettings): DefinedTool<BashInput, string> {
+export function createBashTool(settings: BundleOptions): DefinedTool<BashInput, string> {
   return defineTool({
     name: 'bash',
     description:
@@ -77,7 +77,7 @@ export function createBashTool(settings: ToolSettings): DefinedTool<BashInput, s
 }
 
 /** Runs an executable with arguments in the sandbox (S0 §bash). */
-export const bash: DefinedTool<BashInput, string> = createBashTool(defaultSettings)
+export const bash: DefinedTool<BashInput, string> = createBashTool(defaultOptions)
 
 /** The message is all that a model sees, so it holds how the command ended and the end of what it printed. */
 function failure(cmd: string, result: RunResult): SmithersError {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { fingerprint } from './content-fingerprint.ts'
 import { editFile } from './edit-file.ts'
 import { filesFor } from './sandbox-for-context.ts'
-import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
+import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link edit}. */
 export interface EditInput {
@@ -27,7 +27,7 @@ const schema = z.object({
  * the result, `TOOL_FILE_NOT_TEXT`, `TOOL_FILE_CHANGED`, `TOOL_FILE_NOT_FOUND`, `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`,
  * `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; the file is then as it was
  */
-export function createEditTool(settings: ToolSettings): DefinedTool<EditInput, string> {
+export function createEditTool(settings: BundleOptions): DefinedTool<EditInput, string> {
   return defineTool({
     name: 'edit',
     description:
@@ -56,4 +56,4 @@ export function createEditTool(settings: ToolSettings): DefinedTool<EditInput, s
 }
 
 /** Applies a unified diff to an existing file (S0 §edit). */
-export const edit: DefinedTool<EditInput, string> = createEditTool(defaultSettings)
+export const edit: DefinedTool<EditInput, string> = createEditTool(defaultOptions)

@@ -1,6 +1,6 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { z } from 'zod'
-import { defaultSettings, type ToolSettings } from './tool-settings.ts'
+import { defaultOptions, type BundleOptions } from './bundle-options.ts'
 import type { GrepInput } from './grep-input.ts'
 
 /** No program can be given one as an argument. */
@@ -26,7 +26,7 @@ const schema = z.object({
  * @throws SmithersError `TOOL_GREP_FAILED` when ripgrep is missing or refuses the pattern; `TOOL_FILE_NOT_FOUND`,
  * `TOOL_NOT_A_FILE` for a pipe or device; `TOOL_PATH_ESCAPE`, `TOOL_PATH_DENIED`, `TOOL_TIMEOUT`, `TOOL_ABORTED`
  */
-export function createGrepTool(settings: ToolSettings): DefinedTool<GrepInput, string> {
+export function createGrepTool(settings: BundleOptions): DefinedTool<GrepInput, string> {
   return defineTool({
     name: 'grep',
     description:
@@ -42,4 +42,4 @@ export function createGrepTool(settings: ToolSettings): DefinedTool<GrepInput, s
 }
 
 /** Searches files under the root with ripgrep (S0 §grep). */
-export const grep: DefinedTool<GrepInput, string> = createGrepTool(defaultSettings)
+export const grep: DefinedTool<GrepInput, string> = createGrepTool(defaultOptions)

@@ -2,7 +2,7 @@
 const defaultMaxMessageBytes = 16 * 1024 * 1024
 
 /** Lines of one file that are held back until its end may say that it is no text. */
-const maxHeldBytes = 65_536
+const maxBufferedBytes = 65_536
 
 export interface PermittedMatchesOptions {
   /** Asked with paths from the root. */
@@ -29,8 +29,8 @@ export class PermittedMatches {
   #path: Buffer | undefined
   #lastLine = beforeAnyLine
   /** Lines of this file; undefined when there were too many to hold back. */
-  #held: Buffer[] | undefined = []
-  #heldBytes = 0
+  #buffered: Buffer[] | undefined = []
+  #bufferedBytes = 0
   #hasLines = false
 
   constructor(options: PermittedMatchesOptions) {
@@ -77,8 +77,8 @@ export class PermittedMatches {
     const isDenied = bytes === undefined || this.#options.isDenied(fromRoot(bytes))
     this.#path = isDenied ? undefined : bytes
     this.#lastLine = beforeAnyLine
-    this.#held = []
-    this.#heldBytes = 0
+    this.#buffered = []
+    this.#bufferedBytes = 0
   }
 
   #line({ type, data }: Message, kept: Buffer[]): void {
@@ -96,10 +96,10 @@ export class PermittedMatches {
   #end({ binary_offset: offset }: MessageData, kept: Buffer[]): void {
     if (typeof offset === 'number') {
       // What was found is no text to show. What is no longer held back was shown already.
-      if (this.#held !== undefined) this.#held = []
+      if (this.#buffered !== undefined) this.#buffered = []
       this.#keep([note(`binary file matches (found "\\0" byte around offset ${offset})`)], kept)
     }
-    kept.push(...(this.#held ?? []))
+    kept.push(...(this.#buffered ?? []))
     this.#path = undefined
   }
 
@@ -107,13 +107,13 @@ export class PermittedMatches {
     if (this.#path === undefined) return
     const line = Buffer.concat([...(isGap && this.#hasLines ? [gap] : []), this.#path, ...parts])
     this.#hasLines = true
-    this.#heldBytes += line.length
-    if (this.#held !== undefined && this.#heldBytes <= maxHeldBytes) {
-      this.#held.push(line)
+    this.#bufferedBytes += line.length
+    if (this.#buffered !== undefined && this.#bufferedBytes <= maxBufferedBytes) {
+      this.#buffered.push(line)
       return
     }
-    kept.push(...(this.#held ?? []), line)
-    this.#held = undefined
+    kept.push(...(this.#buffered ?? []), line)
+    this.#buffered = undefined
   }
 }
 

@@ -1,7 +1,7 @@
 import { type DefinedTool, defineTool, isSmithersError, SmithersError } from '@smithers/tool-core'
 import { z } from 'zod'
 import { filesFor } from './sandbox-for-context.ts'
-import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
+import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link read}. */
 export interface ReadInput {
@@ -26,7 +26,7 @@ const schema = z.object({
  * `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`, `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; `INVALID_INPUT` for an offset past the end;
  * `TOOL_TIMEOUT` and `TOOL_ABORTED` when lines of a large file take too long or nobody waits for them any more
  */
-export function createReadTool(settings: ToolSettings): DefinedTool<ReadInput, string> {
+export function createReadTool(settings: BundleOptions): DefinedTool<ReadInput, string> {
   return defineTool({
     name: 'read',
     description:
@@ -67,7 +67,7 @@ export function createReadTool(settings: ToolSettings): DefinedTool<ReadInput, s
 }
 
 /** Reads a UTF-8 file (S0 §read). */
-export const read: DefinedTool<ReadInput, string> = createReadTool(defaultSettings)
+export const read: DefinedTool<ReadInput, string> = createReadTool(defaultOptions)
 
 function timedOut(path: string, timeoutMs: number): SmithersError {
   return new SmithersError(

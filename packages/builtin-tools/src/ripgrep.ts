@@ -6,7 +6,7 @@ import type { GrepInput } from './grep-input.ts'
 import { LineCollector } from './line-collector.ts'
 import { PermittedMatches } from './permitted-matches.ts'
 import { filesFor, searchSandboxFor } from './sandbox-for-context.ts'
-import { limitsFor, type ToolSettings } from './tool-settings.ts'
+import { limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Bytes of ripgrep's own messages that are worth showing. */
 const maxMessageBytes = 4_000
@@ -18,7 +18,7 @@ const maxMessageBytes = 4_000
 export async function searchWithRipgrep(
   input: GrepInput,
   ctx: ToolContext,
-  settings: ToolSettings,
+  settings: BundleOptions,
 ): Promise<string> {
   const program = await ripgrepPath()
   const files = await filesFor(ctx, settings)
@@ -99,7 +99,7 @@ function withoutDenied(messages: string, isDenied: (relativePath: string) => boo
   return messages.split('\n').filter(isPermitted).join('\n')
 }
 
-function hasDenied({ files }: ToolSettings): boolean {
+function hasDenied({ files }: BundleOptions): boolean {
   return (files?.deny ?? []).length > 0
 }
 
@@ -111,7 +111,7 @@ function sharedGlobs(deny: readonly string[]): string[] {
     .map((glob) => `--glob=!/${glob}`)
 }
 
-function ripgrepArguments(input: GrepInput, path: string, settings: ToolSettings): string[] {
+function ripgrepArguments(input: GrepInput, path: string, settings: BundleOptions): string[] {
   const wholeRoot = path === './'
   return [
     // A configuration file could add a program to run (--pre).

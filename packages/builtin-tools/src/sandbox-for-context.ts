@@ -1,6 +1,6 @@
 import type { Sandbox, SandboxFiles, SandboxOptions } from '@smithers/sandbox'
 import { SmithersError, type TaskContext } from '@smithers/tool-core'
-import type { ToolSettings } from './tool-settings.ts'
+import type { BundleOptions } from './bundle-options.ts'
 
 /** The fields of a call's context that decide which sandbox serves it. */
 export type SandboxContext = Pick<TaskContext, 'rootDir' | 'allowNetwork' | 'isolation'>
@@ -20,7 +20,7 @@ function sandboxPackage(): Promise<typeof import('@smithers/sandbox')> {
 }
 
 /** One cache per bundle: settings hold functions (`warn`, a custom policy), which no key could name. */
-const caches = new WeakMap<ToolSettings, SandboxCache>()
+const caches = new WeakMap<BundleOptions, SandboxCache>()
 
 interface SandboxCache {
   readonly files: Map<string, SandboxFiles>
@@ -30,7 +30,7 @@ interface SandboxCache {
 /** The confined files of a call; opened once per root and bundle. Probes no isolation: files need none. */
 export async function filesFor(
   context: SandboxContext,
-  settings: ToolSettings,
+  settings: BundleOptions,
 ): Promise<SandboxFiles> {
   const { createSandboxFiles } = await sandboxPackage()
   const rootDir = settings.rootDir ?? context.rootDir
@@ -45,7 +45,7 @@ export async function filesFor(
 }
 
 /** The sandbox that runs the commands of a call; made once per root, network, isolation and bundle. */
-export function sandboxFor(context: SandboxContext, settings: ToolSettings): Promise<Sandbox> {
+export function sandboxFor(context: SandboxContext, settings: BundleOptions): Promise<Sandbox> {
   const allowNetwork = settings.allowNetwork ?? context.allowNetwork
   return cachedSandbox(context, settings, {
     ...policyOf(settings),
@@ -56,7 +56,7 @@ export function sandboxFor(context: SandboxContext, settings: ToolSettings): Pro
 /** The sandbox that runs ripgrep: under the same isolation, never with a network, with the program readable. */
 export function searchSandboxFor(
   context: SandboxContext,
-  settings: ToolSettings,
+  settings: BundleOptions,
   program: string,
 ): Promise<Sandbox> {
   const { files, ...policy } = policyOf(settings)
@@ -70,14 +70,14 @@ export function searchSandboxFor(
   })
 }
 
-function policyOf(settings: ToolSettings): Omit<SandboxOptions, 'rootDir'> {
+function policyOf(settings: BundleOptions): Omit<SandboxOptions, 'rootDir'> {
   const { limits, commands, files, env, warn } = settings
   return { limits, commands, files, env, warn }
 }
 
 function cachedSandbox(
   context: SandboxContext,
-  settings: ToolSettings,
+  settings: BundleOptions,
   options: Omit<SandboxOptions, 'rootDir'>,
 ): Promise<Sandbox> {
   const rootDir = settings.rootDir ?? context.rootDir
@@ -96,7 +96,7 @@ function cachedSandbox(
   return remember(sandboxes, key, make, closeSandbox)
 }
 
-function cacheOf(settings: ToolSettings): SandboxCache {
+function cacheOf(settings: BundleOptions): SandboxCache {
   let cache = caches.get(settings)
   if (cache === undefined) {
     cache = { files: new Map(), sandboxes: new Map() }

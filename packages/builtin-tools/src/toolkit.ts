@@ -3,7 +3,7 @@ import { bash, createBashTool } from './bash.ts'
 import { createEditTool, edit } from './edit.ts'
 import { createGrepTool, grep } from './grep.ts'
 import { createReadTool, read } from './read.ts'
-import { settingFields, type ToolSettings } from './tool-settings.ts'
+import { bundleOptionReaders, type BundleOptions } from './bundle-options.ts'
 import { createWriteTool, write } from './write.ts'
 
 /** The built-in tools by name. A type and not an interface, so that it is a `ToolSet` of the AI SDK. */
@@ -21,7 +21,7 @@ export const tools: BuiltinTools = { read, write, edit, grep, bash }
 /** Options of {@link createBuiltinTools}. */
 export interface BuiltinToolsOptions<
   Name extends keyof BuiltinTools = keyof BuiltinTools,
-> extends ToolSettings {
+> extends BundleOptions {
   /** Which tools the bundle holds. @default all five */
   readonly only?: readonly Name[] | undefined
 }
@@ -36,7 +36,7 @@ const factories = {
 
 const optionFields: FieldsOf<BuiltinToolsOptions> = {
   only: listOf(oneOf(Object.keys(factories))),
-  ...settingFields,
+  ...bundleOptionReaders,
 }
 
 /**
@@ -52,7 +52,7 @@ export function createBuiltinTools<Name extends keyof BuiltinTools = keyof Built
   options: BuiltinToolsOptions<Name> = {},
 ): Pick<BuiltinTools, Name> {
   const { only, ...rest } = readOptions(options, optionFields)
-  const settings: ToolSettings = Object.freeze(rest)
+  const settings: BundleOptions = Object.freeze(rest)
   const names = only ?? (Object.keys(factories) as Name[])
   // Each factory makes the tool of its name; the compiler loses that link through the index.
   return Object.fromEntries(names.map((name) => [name, factories[name](settings)])) as Pick<

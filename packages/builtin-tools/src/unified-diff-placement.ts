@@ -184,7 +184,7 @@ function beyondEnd(hunk: Hunk, { lines }: FileLines, placing: Placing): Smithers
 
 function noMatch(search: Search, hunk: Hunk, placing: Placing): SmithersError {
   const { stated, path } = placing
-  const best = bestPlace(search, hunk, stated)
+  const best = bestMatch(search, hunk, stated)
   const atStated = firstDifference(search.file, hunk, stated)
   const what = `${describeHunk(hunk, placing)} does not match ${JSON.stringify(path)} at line ${stated + 1}`
   const elsewhere = best !== undefined && best.index !== stated
@@ -233,7 +233,7 @@ function firstDifference(file: FileLines, { oldLines }: Hunk, index: number): st
 }
 
 /** The place where most lines of a hunk stand, the nearest to the stated one among equals. */
-function bestPlace(
+function bestMatch(
   search: Search,
   { oldLines }: Hunk,
   stated: number,

@@ -2,7 +2,7 @@ import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core
 import { z } from 'zod'
 import { fingerprint } from './content-fingerprint.ts'
 import { filesFor } from './sandbox-for-context.ts'
-import { defaultSettings, limitsFor, type ToolSettings } from './tool-settings.ts'
+import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link write}. */
 export interface WriteInput {
@@ -23,7 +23,7 @@ const schema = z.object({
  * @throws SmithersError `TOOL_CONTENT_TOO_LARGE` over `maxOutputBytes`, `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`,
  * `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`, `TOOL_FILE_FAILED`
  */
-export function createWriteTool(settings: ToolSettings): DefinedTool<WriteInput, string> {
+export function createWriteTool(settings: BundleOptions): DefinedTool<WriteInput, string> {
   return defineTool({
     name: 'write',
     description:
@@ -51,4 +51,4 @@ export function createWriteTool(settings: ToolSettings): DefinedTool<WriteInput,
 }
 
 /** Writes a file (S0 §write). */
-export const write: DefinedTool<WriteInput, string> = createWriteTool(defaultSettings)
+export const write: DefinedTool<WriteInput, string> = createWriteTool(defaultOptions)

@@ -6,7 +6,7 @@ import { detectIsolation } from './isolation/detect-isolation.ts'
 import { foreignRoot } from './isolation/foreign-root.ts'
 import { resolveLimits } from './options/limits.ts'
 import type { CommandCheck } from './command-policy/command-policy.ts'
-import { checkDocumentedPolicy } from './command-policy/documented-policy.ts'
+import { checkBasicPolicy } from './command-policy/basic-policy.ts'
 import { commandEnvironment } from './process/environment.ts'
 import { confinedRun } from './process/run.ts'
 import { type RunSettings } from './process/run-settings.ts'
@@ -27,7 +27,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const filePolicy = options.files ?? {}
   const wish = options.isolation ?? 'auto'
   const { backend, report: isolation } = await detectIsolation({ wish, network })
-  const check = await resolveCommandCheck(options.commands ?? 'documented', network, isolation)
+  const check = await resolveCommandCheck(options.commands ?? 'basic', network, isolation)
   const files = createSandboxFiles({
     // As it was given: absolute paths may be spelled with its links.
     rootDir: options.rootDir,
@@ -89,8 +89,8 @@ async function resolveCommandCheck(
   if (typeof commands === 'function') return commands
   if (network === 'host') return null
   switch (commands) {
-    case 'documented':
-      return checkDocumentedPolicy
+    case 'basic':
+      return checkBasicPolicy
     case 'strict':
       // The shell parser is loaded by those who want it.
       return (await import('./command-policy/strict-policy.ts')).checkStrictPolicy
@@ -99,7 +99,7 @@ async function resolveCommandCheck(
       throw new SandboxError(
         'TOOL_ISOLATION_UNAVAILABLE',
         `commands: 'off' leaves the network to isolation, and backend "${report.backend}" does not enforce it. ` +
-          `${report.notEnforced.find(({ what }) => what === 'network')?.fix ?? ''} Or use commands: 'documented'.`,
+          `${report.notEnforced.find(({ what }) => what === 'network')?.fix ?? ''} Or use commands: 'basic'.`,
         { details: { missing: ['network'], backend: report.backend }, effect: 'none' },
       )
   }

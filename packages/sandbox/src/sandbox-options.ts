@@ -36,12 +36,9 @@ export const sandboxOptions: FieldsOf<SandboxOptions> = {
   files: fieldsOf(filePolicyOptions),
   network,
   commands: accepts(
-    "'documented', 'strict', 'off' or a function of argv",
+    "'basic', 'strict', 'off' or a function of argv",
     (value) =>
-      value === 'documented' ||
-      value === 'strict' ||
-      value === 'off' ||
-      typeof value === 'function',
+      value === 'basic' || value === 'strict' || value === 'off' || typeof value === 'function',
   ),
   env: fieldsOf({ pass: names, set: variables } satisfies FieldsOf<EnvironmentOptions>),
   limits: fieldsOf(limits),

@@ -15,8 +15,8 @@ export interface SandboxOptions {
   readonly files?: FilePolicy | undefined
   /** What commands may reach. A list of hosts is refused until it can be enforced. @default 'none' */
   readonly network?: 'none' | 'host' | { readonly allow: readonly string[] } | undefined
-  /** The static check of the command line while the network is off. @default 'documented' */
-  readonly commands?: 'documented' | 'strict' | 'off' | CommandCheck | undefined
+  /** The static check of the command line while the network is off. @default 'basic' */
+  readonly commands?: 'basic' | 'strict' | 'off' | CommandCheck | undefined
   readonly env?: EnvironmentOptions | undefined
   readonly limits?: CommandLimits | undefined
   /**

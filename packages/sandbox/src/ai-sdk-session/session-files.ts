@@ -1,7 +1,7 @@
 import { SandboxError } from '../errors/sandbox-error.ts'
 import { notAFile } from '../files/file-error.ts'
 import { fileLimits } from '../files/file-limits.ts'
-import type { FileKind } from '../files/guard/held-directory.ts'
+import type { FileKind } from '../files/guard/directory-handle.ts'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
 import { readInPool } from '../files/io/pool-calls.ts'
 import type { SessionFiles, SessionKind } from './session-types.ts'

@@ -1,5 +1,5 @@
 import { basename, type CommandCheck, type CommandRefusal } from './command-policy.ts'
-import { checkDocumentedPolicy } from './documented-policy.ts'
+import { checkBasicPolicy } from './basic-policy.ts'
 import { checkGitCommand } from './git-command.ts'
 import { readInnerCommand } from './inner-command.ts'
 import { networkArgument } from './network-argument.ts'
@@ -46,8 +46,8 @@ function checkCommand(argv: readonly [string, ...string[]], depth: number): Comm
       reason: `"${executable}" reaches the network`,
     }
   }
-  const documented = checkDocumentedPolicy(argv)
-  if (documented !== null) return documented
+  const basic = checkBasicPolicy(argv)
+  if (basic !== null) return basic
   if (executable === 'git') {
     const refusal = checkGitCommand(args)
     if (refusal !== null) return refusal

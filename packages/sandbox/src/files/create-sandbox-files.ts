@@ -46,12 +46,12 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
   const settings = resolveOptions(options)
   const { durability } = settings
   const guard = openFileGuard(settings)
-  const held = createSemaphore(fileLimits.maxHeldCalls)
+  const slots = createSemaphore(fileLimits.maxOpenCalls)
   const readLimit = fileLimits.defaultMaxReadBytes
 
   const update: SandboxFiles['update'] = async (path, change, given) => {
     const choice = methodOptions('update', given)
-    await updateContent(guard, held, {
+    await updateContent(guard, slots, {
       path,
       change,
       maxBytes: choice.maxBytes ?? readLimit,
@@ -64,12 +64,12 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
     guard: guard.tree.guard,
     async read(path, given) {
       const { maxBytes = readLimit } = methodOptions('read', given)
-      return readContent(guard, held, { path, maxBytes, convert: copyBytes })
+      return readContent(guard, slots, { path, maxBytes, convert: copyBytes })
     },
     async readText(path, given) {
       const { maxBytes = readLimit } = methodOptions('read', given)
       const convert = (bytes: Buffer): string => decodeText(bytes, path)
-      return readContent(guard, held, { path, maxBytes, convert })
+      return readContent(guard, slots, { path, maxBytes, convert })
     },
     readLines: (path, given) =>
       guard.run(path, async () => {
@@ -87,7 +87,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
       }),
     async write(path, content, given) {
       const choice = methodOptions('write', given)
-      await writeContent(guard, held, {
+      await writeContent(guard, slots, {
         path,
         content,
         durability: choice.durability ?? durability,
@@ -111,7 +111,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
     async remove(path, given) {
       const { recursive = false } = methodOptions('remove', given)
       const steps = removeEntry(guard, path, recursive)
-      const release = guard.hold(() => steps.return(false))
+      const release = guard.retain(() => steps.return(false))
       try {
         for (;;) {
           const step = await guard.run(path, () => someSteps(steps))
@@ -125,7 +125,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
     list: (path = '.') => guard.run(path, () => listDirectory(guard, path)),
     async *walk(path = '.') {
       const entries = walkDirectory(guard, path)
-      const release = guard.hold(() => entries.return())
+      const release = guard.retain(() => entries.return())
       try {
         for (;;) {
           const step = await guard.run(path, () => entries.next())

@@ -25,11 +25,11 @@ export const fileLimits = {
   /** Synchronous work in one turn of the event loop before further calls wait for the next turn. */
   maxTurnMs: 8,
   /** Calls that may hold descriptors across turns at once; the others wait with none. */
-  maxHeldCalls: 64,
+  maxOpenCalls: 64,
   /** Directories on the way down that walking a tree holds open at once; deeper is an error. */
   maxWalkDepth: 512,
   /** Directories that removing a tree holds open at once; what is deeper is moved up first. */
-  maxHeldDepth: 128,
+  maxOpenDepth: 128,
   /** Looks at the top of a tree being removed, before others who keep creating entries there win. */
   maxRemoveRounds: 10_000,
   /** Entries that are looked at to find a denied one below a directory that is to be moved or removed. */

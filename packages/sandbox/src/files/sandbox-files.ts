@@ -2,7 +2,7 @@ import type { WriteDurability } from './io/atomic-write.ts'
 import type { DirectoryEntry } from './operations/directory-entries.ts'
 import type { OpenOptions, SandboxFile } from './operations/open-and-read.ts'
 import type { WriteContent } from './operations/write.ts'
-import type { GuardKind } from './guard/held-directory.ts'
+import type { GuardKind } from './guard/directory-handle.ts'
 import type { LineRange } from './io/line-range.ts'
 import type { FileStat, OpenDirectory } from './operations/stat-and-list.ts'
 

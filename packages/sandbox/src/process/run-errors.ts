@@ -1,4 +1,4 @@
-import type { FileKind } from '../files/guard/held-directory.ts'
+import type { FileKind } from '../files/guard/directory-handle.ts'
 import type { CommandRefusal } from '../command-policy/command-policy.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
 

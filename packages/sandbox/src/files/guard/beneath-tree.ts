@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, statfsSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { systemCode } from '../file-error.ts'
-import type { DirectoryTree, HeldDirectory, HeldEntry } from './held-directory.ts'
+import type { DirectoryTree, DirectoryHandle, EntryHandle } from './directory-handle.ts'
 
 // open(2) on Linux; Node does not name it. The same number on every architecture Node runs on.
 const O_PATH = 0o10000000
@@ -12,7 +12,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants
  * Whether directories can be held by descriptor here: Linux with a real `/proc` of this process. A directory that
  * somebody prepared to look like `/proc` is not one.
  */
-export function canHoldDescriptors(procDirectory = '/proc/self/fd'): boolean {
+export function canWalkDescriptors(procDirectory = '/proc/self/fd'): boolean {
   if (process.platform !== 'linux') return false
   try {
     return statfsSync(procDirectory).type === procMagic
@@ -56,7 +56,7 @@ export function openBeneathTree(canonicalRoot: string): DirectoryTree {
   }
 }
 
-class BeneathDirectory implements HeldDirectory {
+class BeneathDirectory implements DirectoryHandle {
   readonly self: string
   readonly fd: number
   readonly #prefix: string
@@ -90,7 +90,7 @@ class BeneathDirectory implements HeldDirectory {
   }
 }
 
-class BeneathEntry implements HeldEntry {
+class BeneathEntry implements EntryHandle {
   readonly stat: BigIntStats
   readonly self: string
   readonly #fd: number

@@ -4,7 +4,7 @@ import { sep } from 'node:path'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
-import type { DirectoryTree, HeldDirectory, HeldEntry } from './held-directory.ts'
+import type { DirectoryTree, DirectoryHandle, EntryHandle } from './directory-handle.ts'
 
 /**
  * The flag of open(2) with which the platform itself refuses a link: in any component on macOS (`O_NOFOLLOW_ANY`), in
@@ -41,7 +41,7 @@ export function openCheckedTree(canonicalRoot: string): DirectoryTree {
   }
 }
 
-class CheckedDirectory implements HeldDirectory {
+class CheckedDirectory implements DirectoryHandle {
   readonly fd = undefined
   readonly self: string
   readonly #canonicalRoot: string
@@ -82,7 +82,7 @@ class CheckedDirectory implements HeldDirectory {
   }
 }
 
-class CheckedEntry implements HeldEntry {
+class CheckedEntry implements EntryHandle {
   readonly stat: BigIntStats
   readonly self: string
 

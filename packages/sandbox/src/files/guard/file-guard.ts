@@ -1,17 +1,17 @@
 import { realpathSync, statfsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { SandboxError } from '../../errors/sandbox-error.ts'
-import { canHoldDescriptors, openBeneathTree } from './beneath-tree.ts'
+import { canWalkDescriptors, openBeneathTree } from './beneath-tree.ts'
 import { openCheckedTree } from './checked-tree.ts'
 import { systemCode, toFileError } from '../file-error.ts'
-import type { DirectoryTree, GuardKind } from './held-directory.ts'
+import type { DirectoryTree, GuardKind } from './directory-handle.ts'
 import { createPathPolicy, foldPath, foldsCase } from './path-policy.ts'
 import type { PathPolicy } from './path-policy.ts'
 import { directoryComponents } from './path-text.ts'
 import type { PathSyntax } from './path-text.ts'
 import { createTurnBudget } from '../io/turn-budget.ts'
 import { walkPath } from './walk-path.ts'
-import type { Place, WalkOptions } from './walk-path.ts'
+import type { ResolvedPath, WalkOptions } from './walk-path.ts'
 
 /** Everything that an operation on files needs to stay inside its root. */
 export interface FileGuard {
@@ -19,7 +19,7 @@ export interface FileGuard {
   readonly policy: PathPolicy
   /** Canonical and absolute. */
   readonly rootDir: string
-  walk(path: string, options: WalkOptions): Place
+  walk(path: string, options: WalkOptions): ResolvedPath
   /**
    * Runs an operation when the event loop has time for it. System errors come out with a stable code and with the path
    * that was asked for.
@@ -29,11 +29,11 @@ export interface FileGuard {
    * Keeps the root open over several runs, until the answer is called. `stop` is called should the guard be closed
    * before: it lets go of what is held between two runs, after which `checkOpen` ends the operation.
    */
-  hold(stop?: () => void): () => void
+  retain(stop?: () => void): () => void
   /** Throws once the guard has been closed. */
   checkOpen(): void
   /** The lock of the file at a place: the same for every path that leads there. */
-  lockKey(place: Place): string
+  lockKey(resolved: ResolvedPath): string
   /** Whether `rootDir` still names the directory that is held. */
   isCurrent(): boolean
   /**
@@ -69,19 +69,19 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
   const policy = createPathPolicy({ ...options, ...names })
   const budget = createTurnBudget()
   const identity = tree.root.identity()
-  const holds = new Set<{ readonly stop: (() => void) | undefined }>()
+  const retained = new Set<{ readonly stop: (() => void) | undefined }>()
   let isClosed = false
 
   function checkOpen(): void {
     if (isClosed) throw new SandboxError('INVALID_INPUT', 'These files have been closed.')
   }
 
-  function hold(stop?: () => void): () => void {
+  function retain(stop?: () => void): () => void {
     checkOpen()
     const entry = { stop }
-    holds.add(entry)
+    retained.add(entry)
     return () => {
-      if (holds.delete(entry) && isClosed && holds.size === 0) tree.root.close()
+      if (retained.delete(entry) && isClosed && retained.size === 0) tree.root.close()
     }
   }
 
@@ -96,10 +96,10 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
       checkOpen()
       return walkPath(tree, syntax, path, walkOptions)
     },
-    hold,
+    retain,
     checkOpen,
     async run(path, work) {
-      const release = hold()
+      const release = retain()
       try {
         const result = budget.run(() => {
           // It may have had to wait for its turn.
@@ -122,12 +122,12 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
     close() {
       if (isClosed) return
       isClosed = true
-      for (const entry of holds) {
+      for (const entry of retained) {
         if (entry.stop === undefined) continue
         entry.stop()
-        holds.delete(entry)
+        retained.delete(entry)
       }
-      if (holds.size === 0) tree.root.close()
+      if (retained.size === 0) tree.root.close()
     },
   }
 }
@@ -155,7 +155,7 @@ export function canonicalDirectory(rootDir: string): string {
 }
 
 function openTree(rootDir: string, wanted: 'auto' | GuardKind): DirectoryTree {
-  if (wanted !== 'checked' && canHoldDescriptors()) return openBeneathTree(rootDir)
+  if (wanted !== 'checked' && canWalkDescriptors()) return openBeneathTree(rootDir)
   if (wanted !== 'beneath') return openCheckedTree(rootDir)
   throw new SandboxError(
     'TOOL_ISOLATION_UNAVAILABLE',

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs'
 import picomatch from 'picomatch'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { quotePath } from '../file-error.ts'
-import type { Place } from './walk-path.ts'
+import type { ResolvedPath } from './walk-path.ts'
 
 /**
  * What the policy is asked about: `'change'` is any writing, creating, moving or removing; `'write'` is a change that
@@ -25,7 +25,10 @@ export interface PathPolicy {
   /** Throws `TOOL_PATH_DENIED`, naming the rule and the option that changes it. */
   check(relativePath: string, action: FileAction): void
   /** The same for a place: where it is, and as it was spelled before the links on the way were resolved. */
-  checkPlace(place: Pick<Place, 'relativePath' | 'spellings'>, action: FileAction): void
+  checkResolved(
+    resolved: Pick<ResolvedPath, 'relativePath' | 'spellings'>,
+    action: FileAction,
+  ): void
   /** Throws when a file with this many links may not be changed. */
   checkLinks(relativePath: string, stat: BigIntStats): void
   /** The rule that hides a path from every action. */
@@ -80,7 +83,7 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   return {
     denied,
     check,
-    checkPlace({ relativePath, spellings }, action) {
+    checkResolved({ relativePath, spellings }, action) {
       check(relativePath, action)
       for (const spelling of spellings) check(spelling, action)
     },

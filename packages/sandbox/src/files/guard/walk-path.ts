@@ -3,26 +3,26 @@ import { posix } from 'node:path'
 import type { BigIntStats } from 'node:fs'
 import { notAFile, pathEscape, pathInvalid, systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
-import type { DirectoryTree, HeldDirectory, HeldEntry } from './held-directory.ts'
+import type { DirectoryTree, DirectoryHandle, EntryHandle } from './directory-handle.ts'
 import { parsePath } from './path-text.ts'
 import type { PathSyntax } from './path-text.ts'
 
 /** Where a path leads: a name in a held directory. Close it. */
-export interface Place {
+export interface ResolvedPath {
   /** Every link resolved, components joined by `/`; `''` for the root. */
   readonly relativePath: string
   /** The path with the links on it still to be resolved: once for each link that was. Rules hold for these as well. */
   readonly spellings: readonly string[]
   /** The directory that the name is in; for the root, the root itself. */
-  readonly directory: HeldDirectory
+  readonly directory: DirectoryHandle
   /** Undefined for the root, which has no name that could be changed. */
   readonly name: string | undefined
   /** What stands there, undefined when nothing does. */
   readonly stat: BigIntStats | undefined
   /** The directory itself, when the path ended in a separator, `.` or `..` and so was entered. */
-  readonly self: HeldDirectory | undefined
+  readonly self: DirectoryHandle | undefined
   /** The object itself, when the walk was asked to hold it. */
-  readonly entry: HeldEntry | undefined
+  readonly entry: EntryHandle | undefined
   close(): void
 }
 
@@ -30,7 +30,7 @@ export interface WalkOptions {
   /** Whether a link at the end is followed, as for reading, or is itself the object, as for removing. */
   readonly lastLink: 'follow' | 'keep'
   /** `'entry'` holds the object for opening, `'stat'` only looks at it. */
-  readonly hold: 'entry' | 'stat'
+  readonly lastEntry: 'open' | 'stat'
   /**
    * Creates missing directories on the way, after asking about each place that would come to exist, the last one
    * included: what is refused leaves no directories behind.
@@ -56,7 +56,7 @@ export function walkPath(
   syntax: PathSyntax,
   path: string,
   options: WalkOptions,
-): Place {
+): ResolvedPath {
   const walk = new Walk(tree, syntax, path, options)
   try {
     return walk.run()
@@ -74,7 +74,7 @@ class Walk {
   /** Components still to go, the next one last. */
   readonly #pending: string[] = []
   /** The directories we are in, the root first; one more than `#names`. */
-  readonly #stack: HeldDirectory[]
+  readonly #stack: DirectoryHandle[]
   readonly #names: string[] = []
   readonly #spellings: string[] = []
   #links = 0
@@ -88,17 +88,17 @@ class Walk {
     this.#stack = [tree.root]
   }
 
-  run(): Place {
+  run(): ResolvedPath {
     this.#push(parsePath(this.#path, this.#syntax).names)
     for (;;) {
       const name = this.#pending.pop()
-      if (name === undefined) return this.#placeOfDirectory()
+      if (name === undefined) return this.#resolvedDirectory()
       if (name === '' || name === '.') continue
       if (name === '..') this.#leave()
       else if (this.#pending.length > 0) this.#enter(name)
       else {
-        const place = this.#last(name)
-        if (place !== undefined) return place
+        const resolved = this.#last(name)
+        if (resolved !== undefined) return resolved
       }
     }
   }
@@ -107,7 +107,7 @@ class Walk {
     while (this.#stack.length > 1) this.#stack.pop()?.close()
   }
 
-  get #top(): HeldDirectory {
+  get #top(): DirectoryHandle {
     return this.#stack.at(-1) ?? this.#tree.root
   }
 
@@ -206,11 +206,12 @@ class Walk {
     this.#push(names)
   }
 
-  #last(name: string): Place | undefined {
+  #last(name: string): ResolvedPath | undefined {
     const directory = this.#top
-    const entry = this.#options.hold === 'entry' ? this.#tree.openEntry(directory, name) : undefined
+    const entry =
+      this.#options.lastEntry === 'open' ? this.#tree.openEntry(directory, name) : undefined
     const stat =
-      this.#options.hold === 'entry'
+      this.#options.lastEntry === 'open'
         ? entry?.stat
         : lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false })
     if (stat?.isSymbolicLink() === true && this.#options.lastLink === 'follow') {
@@ -219,26 +220,27 @@ class Walk {
       return undefined
     }
     this.#names.push(name)
-    return this.#place(directory, name, stat, entry, undefined)
+    return this.#resolved(directory, name, stat, entry, undefined)
   }
 
   /** The path ended in `.`, `..` or a separator: it names the directory we are in. */
-  #placeOfDirectory(): Place {
+  #resolvedDirectory(): ResolvedPath {
     const name = this.#names.at(-1)
     // Looked at from inside: its name in the parent may mean something else by now.
-    const entry = this.#options.hold === 'entry' ? this.#tree.openEntry(this.#top, '.') : undefined
+    const entry =
+      this.#options.lastEntry === 'open' ? this.#tree.openEntry(this.#top, '.') : undefined
     const stat = entry?.stat ?? lstatSync(this.#top.at('.'), { bigint: true })
     const directory = name === undefined ? this.#top : (this.#stack.at(-2) ?? this.#tree.root)
-    return this.#place(directory, name, stat, entry, this.#top)
+    return this.#resolved(directory, name, stat, entry, this.#top)
   }
 
-  #place(
-    directory: HeldDirectory,
+  #resolved(
+    directory: DirectoryHandle,
     name: string | undefined,
     stat: BigIntStats | undefined,
-    entry: HeldEntry | undefined,
-    self: HeldDirectory | undefined,
-  ): Place {
+    entry: EntryHandle | undefined,
+    self: DirectoryHandle | undefined,
+  ): ResolvedPath {
     return {
       relativePath: this.#names.join('/'),
       spellings: this.#spellings,

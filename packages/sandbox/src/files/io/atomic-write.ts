@@ -14,7 +14,7 @@ import {
 import type { BigIntStats } from 'node:fs'
 import { systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
-import type { HeldDirectory } from '../guard/held-directory.ts'
+import type { DirectoryHandle } from '../guard/directory-handle.ts'
 import { isSmall } from './read-file.ts'
 import { temporaryName } from './temporary-name.ts'
 import { flushInPool, writeInPool } from './pool-calls.ts'
@@ -50,7 +50,7 @@ export interface PendingFile {
 
 /** Begins a new version of what `replaced` describes, with its mode and owner, or of a new file. */
 export function beginFile(
-  directory: HeldDirectory,
+  directory: DirectoryHandle,
   replaced: BigIntStats | undefined,
 ): PendingFile {
   directory.recheck()
@@ -126,7 +126,7 @@ export async function fill(
   if (durability === 'fsync') await file.flush()
 }
 
-function openTemporary(directory: HeldDirectory, mode: number): { fd: number; name: string } {
+function openTemporary(directory: DirectoryHandle, mode: number): { fd: number; name: string } {
   for (let tries = 1; ; tries += 1) {
     const name = temporaryName()
     try {

@@ -2,9 +2,9 @@ import { closeSync, constants, readSync } from 'node:fs'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { fileNotFound, notAFile, quotePath } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
-import { kindOf } from '../guard/held-directory.ts'
-import type { HeldEntry } from '../guard/held-directory.ts'
-import type { Place } from '../guard/walk-path.ts'
+import { kindOf } from '../guard/directory-handle.ts'
+import type { EntryHandle } from '../guard/directory-handle.ts'
+import type { ResolvedPath } from '../guard/walk-path.ts'
 import { readInPool } from './pool-calls.ts'
 
 /**
@@ -14,8 +14,8 @@ import { readInPool } from './pool-calls.ts'
 const scratch = Buffer.allocUnsafeSlow(fileLimits.maxSynchronousBytes + 1)
 
 /** The regular file at a place, or an error that says what stands there instead. */
-export function regularFile(place: Place, path: string): HeldEntry {
-  const { entry } = place
+export function regularFile(resolved: ResolvedPath, path: string): EntryHandle {
+  const { entry } = resolved
   if (entry === undefined) throw fileNotFound(path)
   const kind = kindOf(entry.stat)
   if (kind !== 'file') throw notAFile(path, kind)
@@ -40,7 +40,7 @@ export function isSmall(size: number | bigint): boolean {
  * was told: files of `/proc` say 0, and a file may grow meanwhile. Undefined when it turns out to be large.
  */
 export function readSmallFile<T>(
-  entry: HeldEntry,
+  entry: EntryHandle,
   path: string,
   maxBytes: number,
   convert: (bytes: Buffer) => T,
@@ -71,7 +71,7 @@ export function copyBytes(bytes: Uint8Array): Buffer {
 
 /** The contents of a large file, read in the thread pool. */
 export async function readLargeFile(
-  entry: HeldEntry,
+  entry: EntryHandle,
   path: string,
   maxBytes: number,
 ): Promise<Buffer> {
@@ -98,7 +98,7 @@ export async function readLargeFile(
 }
 
 /** Whether a file that was read still holds exactly these bytes. */
-export function holdsBytes(entry: HeldEntry, bytes: Buffer): boolean {
+export function holdsBytes(entry: EntryHandle, bytes: Buffer): boolean {
   const fd = entry.open(constants.O_RDONLY)
   try {
     for (let offset = 0; ;) {

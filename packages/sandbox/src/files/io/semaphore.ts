@@ -28,12 +28,12 @@ export function createSemaphore(limit: number): Semaphore {
 }
 
 /** Does work among those let on. */
-export async function inTurn<T>(held: Semaphore, work: () => Promise<T>): Promise<T> {
-  const turn = held.enter()
+export async function inTurn<T>(slots: Semaphore, work: () => Promise<T>): Promise<T> {
+  const turn = slots.enter()
   if (turn !== undefined) await turn
   try {
     return await work()
   } finally {
-    held.leave()
+    slots.leave()
   }
 }

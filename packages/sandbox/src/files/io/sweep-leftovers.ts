@@ -1,6 +1,6 @@
 import { opendirSync, unlinkSync } from 'node:fs'
 import { fileLimits } from '../file-limits.ts'
-import type { HeldDirectory } from '../guard/held-directory.ts'
+import type { DirectoryHandle } from '../guard/directory-handle.ts'
 import { isLeftover, knowsWriters } from './temporary-name.ts'
 
 /** When each directory was last swept, in `performance.now()`. */
@@ -13,7 +13,7 @@ const swept = new Map<string, number>()
  * *Guarantees*: only names of our own pattern go, in a directory that is held by descriptor, and only when their writer
  * is gone for certain. *Does not* find what lies beyond the first names of a very large directory.
  */
-export function sweepLeftovers(directory: HeldDirectory): void {
+export function sweepLeftovers(directory: DirectoryHandle): void {
   if (directory.fd === undefined || !knowsWriters()) return
   const identity = directory.identity()
   const now = performance.now()
@@ -30,7 +30,7 @@ export function sweepLeftovers(directory: HeldDirectory): void {
   }
 }
 
-function firstNames(directory: HeldDirectory): string[] {
+function firstNames(directory: DirectoryHandle): string[] {
   const names: string[] = []
   const handle = opendirSync(directory.self)
   try {

@@ -5,21 +5,21 @@ import { fileNotFound, pathInvalid, quotePath, systemCode, toFileError } from '.
 import type { FileGuard } from '../guard/file-guard.ts'
 import { fileLimits } from '../file-limits.ts'
 import { emptyDirectory } from './remove-tree.ts'
-import type { Place } from '../guard/walk-path.ts'
+import type { ResolvedPath } from '../guard/walk-path.ts'
 
 /** Creates a directory and those above it. One that exists is fine. */
 export function makeDirectory(guard: FileGuard, path: string): void {
-  const place = guard.walk(path, {
+  const resolved = guard.walk(path, {
     lastLink: 'follow',
-    hold: 'stat',
+    lastEntry: 'stat',
     createParents: (parent) => guard.policy.check(parent, 'change'),
   })
   try {
-    const { name, stat, directory } = place
+    const { name, stat, directory } = resolved
     if (stat?.isDirectory() === true) return
     if (stat !== undefined || name === undefined)
       throw pathInvalid(path, 'exists and is not a directory.')
-    guard.policy.checkPlace(place, 'change')
+    guard.policy.checkResolved(resolved, 'change')
     directory.recheck()
     try {
       mkdirSync(directory.at(name))
@@ -30,21 +30,21 @@ export function makeDirectory(guard: FileGuard, path: string): void {
     }
     directory.recheck()
   } finally {
-    place.close()
+    resolved.close()
   }
 }
 
 /** Renames a file, link or directory, replacing a file that has the new name, as rename(2) does. */
 export function renameEntry(guard: FileGuard, from: string, to: string): void {
-  const source = guard.walk(from, { lastLink: 'keep', hold: 'stat' })
+  const source = guard.walk(from, { lastLink: 'keep', lastEntry: 'stat' })
   try {
     if (source.stat === undefined) throw fileNotFound(from)
     const target = walkToTarget(guard, to)
     try {
       if (source.name === undefined) throw rootRefused(from)
       if (target.name === undefined) throw rootRefused(to)
-      guard.policy.checkPlace(source, 'change')
-      guard.policy.checkPlace(target, source.stat.isDirectory() ? 'change' : 'write')
+      guard.policy.checkResolved(source, 'change')
+      guard.policy.checkResolved(target, source.stat.isDirectory() ? 'change' : 'write')
       if (source.stat.isDirectory()) checkBelow(guard, source, target.relativePath)
       source.directory.recheck()
       target.directory.recheck()
@@ -60,9 +60,9 @@ export function renameEntry(guard: FileGuard, from: string, to: string): void {
 }
 
 /** A failure here is about the new name. */
-function walkToTarget(guard: FileGuard, to: string): Place {
+function walkToTarget(guard: FileGuard, to: string): ResolvedPath {
   try {
-    return guard.walk(to, { lastLink: 'keep', hold: 'stat' })
+    return guard.walk(to, { lastLink: 'keep', lastEntry: 'stat' })
   } catch (error) {
     throw toFileError(error, to)
   }
@@ -74,19 +74,19 @@ export function* removeEntry(
   path: string,
   recursive: boolean,
 ): Generator<void, boolean, void> {
-  const place = guard.walk(path, { lastLink: 'keep', hold: 'stat' })
+  const resolved = guard.walk(path, { lastLink: 'keep', lastEntry: 'stat' })
   try {
-    const { directory, name, stat } = place
+    const { directory, name, stat } = resolved
     if (stat === undefined) return false
     if (name === undefined) throw rootRefused(path)
-    guard.policy.checkPlace(place, 'change')
+    guard.policy.checkResolved(resolved, 'change')
     directory.recheck()
     if (!stat.isDirectory()) {
       unlinkSync(directory.at(name))
       return true
     }
     if (recursive) {
-      checkBelow(guard, place, undefined)
+      checkBelow(guard, resolved, undefined)
       const top = guard.tree.openDirectory(directory, name)
       try {
         yield* emptyDirectory(guard.tree, top)
@@ -94,18 +94,18 @@ export function* removeEntry(
         top.close()
       }
     }
-    removeEmptyDirectory(place, name, path)
+    removeEmptyDirectory(resolved, name, path)
     return true
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return false
     throw error
   } finally {
-    place.close()
+    resolved.close()
   }
 }
 
 function removeEmptyDirectory(
-  { directory, relativePath }: Place,
+  { directory, relativePath }: ResolvedPath,
   name: string,
   path: string,
 ): void {
@@ -123,34 +123,35 @@ function removeEmptyDirectory(
 
 /** Sets the permission bits of a file or directory. */
 export function changeMode(guard: FileGuard, path: string, mode: number): void {
-  const place = guard.walk(path, { lastLink: 'follow', hold: 'entry' })
+  const resolved = guard.walk(path, { lastLink: 'follow', lastEntry: 'open' })
   try {
-    if (place.entry === undefined) throw fileNotFound(path)
-    guard.policy.checkPlace(place, 'change')
-    if (place.entry.stat.isFile()) guard.policy.checkLinks(place.relativePath, place.entry.stat)
-    place.directory.recheck()
-    chmodSync(place.entry.self, mode & 0o777)
+    if (resolved.entry === undefined) throw fileNotFound(path)
+    guard.policy.checkResolved(resolved, 'change')
+    if (resolved.entry.stat.isFile())
+      guard.policy.checkLinks(resolved.relativePath, resolved.entry.stat)
+    resolved.directory.recheck()
+    chmodSync(resolved.entry.self, mode & 0o777)
   } finally {
-    place.close()
+    resolved.close()
   }
 }
 
 /** Refuses when a rule covers something below a directory that is to go away, or would cover it at its new place. */
-function checkBelow(guard: FileGuard, place: Place, newPath: string | undefined): void {
+function checkBelow(guard: FileGuard, resolved: ResolvedPath, newPath: string | undefined): void {
   const { policy, tree } = guard
   const isConcerned =
-    policy.concernsBelow(place.relativePath) ||
+    policy.concernsBelow(resolved.relativePath) ||
     (newPath !== undefined && policy.concernsBelow(newPath))
-  if (!isConcerned || place.name === undefined) return
-  const directory = tree.openDirectory(place.directory, place.name)
+  if (!isConcerned || resolved.name === undefined) return
+  const directory = tree.openDirectory(resolved.directory, resolved.name)
   try {
     let seen = 0
-    for (const { path } of walkEntries(tree, directory, place.relativePath, () => true)) {
+    for (const { path } of walkEntries(tree, directory, resolved.relativePath, () => true)) {
       seen += 1
-      if (seen > fileLimits.maxPolicyScan) throw tooMuchToScan(place.relativePath)
+      if (seen > fileLimits.maxPolicyScan) throw tooMuchToScan(resolved.relativePath)
       policy.check(path, 'change')
       if (newPath !== undefined)
-        policy.check(newPath + path.slice(place.relativePath.length), 'change')
+        policy.check(newPath + path.slice(resolved.relativePath.length), 'change')
     }
   } finally {
     directory.close()

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
-import { kindOf } from '../guard/held-directory.ts'
-import type { DirectoryTree, FileKind, HeldDirectory } from '../guard/held-directory.ts'
+import { kindOf } from '../guard/directory-handle.ts'
+import type { DirectoryTree, FileKind, DirectoryHandle } from '../guard/directory-handle.ts'
 import type { SandboxError } from '../../errors/sandbox-error.ts'
 import { pathInvalid, systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
@@ -20,7 +20,7 @@ export type Visible = (path: string) => boolean
 
 /** The visible entries of a held directory, in the order of their names' code units. */
 export function listEntries(
-  directory: HeldDirectory,
+  directory: DirectoryHandle,
   relativePath: string,
   visible: Visible,
 ): DirectoryEntry[] {
@@ -37,11 +37,11 @@ export function listEntries(
  */
 export function* walkEntries(
   tree: DirectoryTree,
-  top: HeldDirectory,
+  top: DirectoryHandle,
   topPath: string,
   visible: Visible,
 ): Generator<DirectoryEntry, void, void> {
-  const levels: { directory: HeldDirectory; entries: DirectoryEntry[] }[] = []
+  const levels: { directory: DirectoryHandle; entries: DirectoryEntry[] }[] = []
   try {
     levels.push({ directory: top, entries: listEntries(top, topPath, visible).toReversed() })
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
@@ -76,9 +76,9 @@ function tooDeep(path: string): SandboxError {
 /** The directory at a name, or undefined when it has gone or turned into something else since it was listed. */
 function openIfDirectory(
   tree: DirectoryTree,
-  parent: HeldDirectory,
+  parent: DirectoryHandle,
   name: string,
-): HeldDirectory | undefined {
+): DirectoryHandle | undefined {
   try {
     return tree.openDirectory(parent, name)
   } catch (error) {

@@ -6,7 +6,7 @@ import { fileLimits } from '../file-limits.ts'
 import { isSmall, readLargeFile, readSmallFile, regularFile } from '../io/read-file.ts'
 import { inTurn } from '../io/semaphore.ts'
 import type { Semaphore } from '../io/semaphore.ts'
-import type { Place } from '../guard/walk-path.ts'
+import type { ResolvedPath } from '../guard/walk-path.ts'
 
 /** How {@link SandboxFiles.open} opens. */
 export interface OpenOptions {
@@ -39,48 +39,48 @@ interface ReadRequest<T> {
 /** Reads a regular file: a small one at once, a large one through the thread pool. */
 export function readContent<T>(
   guard: FileGuard,
-  held: Semaphore,
+  slots: Semaphore,
   request: ReadRequest<T>,
 ): Promise<T> {
   const { path, maxBytes, convert } = request
   return guard.run(path, () => {
     const small = retryExchanged(() => {
-      const place = openPlace(guard, path)
+      const resolved = resolveForReading(guard, path)
       try {
-        const entry = regularFile(place, path)
+        const entry = regularFile(resolved, path)
         const isLarge = !isSmall(entry.stat.size) && entry.stat.size <= BigInt(maxBytes)
         return isLarge ? undefined : readSmallFile(entry, path, maxBytes, convert)
       } finally {
-        place.close()
+        resolved.close()
       }
     })
-    return small === undefined ? readLarge(guard, held, request) : small.value
+    return small === undefined ? readLarge(guard, slots, request) : small.value
   })
 }
 
 /** Walks again, with a turn among those that hold descriptors for longer. */
 function readLarge<T>(
   guard: FileGuard,
-  held: Semaphore,
+  slots: Semaphore,
   { path, maxBytes, convert }: ReadRequest<T>,
 ): Promise<T> {
-  return inTurn(held, async () => {
-    const place = openPlace(guard, path)
+  return inTurn(slots, async () => {
+    const resolved = resolveForReading(guard, path)
     try {
-      return convert(await readLargeFile(regularFile(place, path), path, maxBytes))
+      return convert(await readLargeFile(regularFile(resolved, path), path, maxBytes))
     } finally {
-      place.close()
+      resolved.close()
     }
   })
 }
 
-function openPlace(guard: FileGuard, path: string): Place {
-  const place = guard.walk(path, { lastLink: 'follow', hold: 'entry' })
+function resolveForReading(guard: FileGuard, path: string): ResolvedPath {
+  const resolved = guard.walk(path, { lastLink: 'follow', lastEntry: 'open' })
   try {
-    guard.policy.checkPlace(place, 'read')
-    return place
+    guard.policy.checkResolved(resolved, 'read')
+    return resolved
   } catch (error) {
-    place.close()
+    resolved.close()
     throw error
   }
 }
@@ -89,25 +89,27 @@ function openPlace(guard: FileGuard, path: string): Place {
 export function openFile(guard: FileGuard, path: string, options: OpenOptions): SandboxFile {
   const { access = 'read', create = false, truncate = false } = options
   for (let tries = 1; ; tries += 1) {
-    const place = retryExchanged(() => guard.walk(path, { lastLink: 'follow', hold: 'entry' }))
+    const resolved = retryExchanged(() =>
+      guard.walk(path, { lastLink: 'follow', lastEntry: 'open' }),
+    )
     try {
-      guard.policy.checkPlace(place, access === 'read' && create === false ? 'read' : 'write')
-      if (place.entry !== undefined) {
+      guard.policy.checkResolved(resolved, access === 'read' && create === false ? 'read' : 'write')
+      if (resolved.entry !== undefined) {
         if (create === 'exclusive') throw alreadyExists(path)
-        return openExisting(guard, place, path, access, truncate)
+        return openExisting(guard, resolved, path, access, truncate)
       }
-      if (create === false || place.name === undefined) throw fileNotFound(path)
+      if (create === false || resolved.name === undefined) throw fileNotFound(path)
       const flags =
         accessFlags[access] | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
-      place.directory.recheck()
-      const fd = openSync(place.directory.at(place.name), flags, 0o666)
-      return sandboxFile(fd, place.relativePath, 0)
+      resolved.directory.recheck()
+      const fd = openSync(resolved.directory.at(resolved.name), flags, 0o666)
+      return sandboxFile(fd, resolved.relativePath, 0)
     } catch (error) {
       // Somebody created it between the look and the opening: then it exists, and is looked at again.
       if (systemCode(error) !== 'EEXIST' || create === 'exclusive' || tries === fileLimits.maxWalks)
         throw error
     } finally {
-      place.close()
+      resolved.close()
     }
   }
 }
@@ -121,13 +123,13 @@ const accessFlags = {
 
 function openExisting(
   guard: FileGuard,
-  place: Place,
+  resolved: ResolvedPath,
   path: string,
   access: NonNullable<OpenOptions['access']>,
   truncate: boolean,
 ): SandboxFile {
-  const entry = regularFile(place, path)
-  if (access !== 'read') guard.policy.checkLinks(place.relativePath, entry.stat)
+  const entry = regularFile(resolved, path)
+  if (access !== 'read') guard.policy.checkLinks(resolved.relativePath, entry.stat)
   const fd = entry.open(accessFlags[access])
   try {
     if (truncate) ftruncateSync(fd)
@@ -135,7 +137,7 @@ function openExisting(
     closeSync(fd)
     throw error
   }
-  return sandboxFile(fd, place.relativePath, truncate ? 0 : Number(entry.stat.size))
+  return sandboxFile(fd, resolved.relativePath, truncate ? 0 : Number(entry.stat.size))
 }
 
 function sandboxFile(fd: number, relativePath: string, sizeBytes: number): SandboxFile {

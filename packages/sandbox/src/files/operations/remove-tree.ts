@@ -2,7 +2,7 @@ import { readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
-import type { DirectoryTree, HeldDirectory } from '../guard/held-directory.ts'
+import type { DirectoryTree, DirectoryHandle } from '../guard/directory-handle.ts'
 
 /**
  * Empties a held directory and everything below it, on descriptors. Links are removed, never followed. Yields now and
@@ -16,7 +16,7 @@ import type { DirectoryTree, HeldDirectory } from '../guard/held-directory.ts'
  */
 export function* emptyDirectory(
   tree: DirectoryTree,
-  top: HeldDirectory,
+  top: DirectoryHandle,
 ): Generator<void, void, void> {
   const levels: Level[] = [{ directory: top, name: undefined, entries: entriesOf(top) }]
   let rounds = 0
@@ -36,7 +36,7 @@ export function* emptyDirectory(
         const parent = levels.at(-1)?.directory ?? top
         removeEmpty(parent, level.name)
       } else if (entry.isDirectory()) {
-        if (levels.length >= fileLimits.maxHeldDepth) moveUp(level.directory, entry.name, top)
+        if (levels.length >= fileLimits.maxOpenDepth) moveUp(level.directory, entry.name, top)
         else descend(tree, levels, level.directory, entry.name)
       } else {
         removeName(level.directory, entry.name)
@@ -49,19 +49,24 @@ export function* emptyDirectory(
 }
 
 interface Level {
-  readonly directory: HeldDirectory
+  readonly directory: DirectoryHandle
   /** Undefined for the top, which the caller removes. */
   readonly name: Buffer | undefined
   entries: Dirent<Buffer>[]
 }
 
-function entriesOf(directory: HeldDirectory): Dirent<Buffer>[] {
+function entriesOf(directory: DirectoryHandle): Dirent<Buffer>[] {
   directory.recheck()
   return readdirSync(directory.self, { withFileTypes: true, encoding: 'buffer' })
 }
 
-function descend(tree: DirectoryTree, levels: Level[], parent: HeldDirectory, name: Buffer): void {
-  let directory: HeldDirectory
+function descend(
+  tree: DirectoryTree,
+  levels: Level[],
+  parent: DirectoryHandle,
+  name: Buffer,
+): void {
+  let directory: DirectoryHandle
   try {
     directory = tree.openDirectoryBytes(parent, name)
   } catch (error) {
@@ -76,7 +81,7 @@ function descend(tree: DirectoryTree, levels: Level[], parent: HeldDirectory, na
   if (level !== undefined) level.entries = entriesOf(directory)
 }
 
-function removeName(parent: HeldDirectory, name: Buffer): void {
+function removeName(parent: DirectoryHandle, name: Buffer): void {
   try {
     parent.recheck()
     unlinkSync(parent.atBytes(name))
@@ -87,7 +92,7 @@ function removeName(parent: HeldDirectory, name: Buffer): void {
   }
 }
 
-function removeEmpty(parent: HeldDirectory, name: Buffer): void {
+function removeEmpty(parent: DirectoryHandle, name: Buffer): void {
   try {
     parent.recheck()
     rmdirSync(parent.atBytes(name))
@@ -98,7 +103,7 @@ function removeEmpty(parent: HeldDirectory, name: Buffer): void {
   }
 }
 
-function moveUp(parent: HeldDirectory, name: Buffer, top: HeldDirectory): void {
+function moveUp(parent: DirectoryHandle, name: Buffer, top: DirectoryHandle): void {
   try {
     renameSync(parent.atBytes(name), top.at(`.smithers-${crypto.randomUUID()}.removing`))
   } catch (error) {

@@ -5,9 +5,9 @@ import { listEntries, walkEntries } from './directory-entries.ts'
 import type { DirectoryEntry, Visible } from './directory-entries.ts'
 import { fileNotFound, pathInvalid } from '../file-error.ts'
 import type { FileGuard } from '../guard/file-guard.ts'
-import { kindOf } from '../guard/held-directory.ts'
-import type { FileKind, HeldDirectory } from '../guard/held-directory.ts'
-import type { Place } from '../guard/walk-path.ts'
+import { kindOf } from '../guard/directory-handle.ts'
+import type { FileKind, DirectoryHandle } from '../guard/directory-handle.ts'
+import type { ResolvedPath } from '../guard/walk-path.ts'
 
 /** What stands at a path. */
 export interface FileStat {
@@ -38,13 +38,13 @@ export function statPath(
   path: string,
   lastLink: 'follow' | 'keep',
 ): FileStat | undefined {
-  const place = guard.walk(path, { lastLink, hold: 'stat' })
+  const resolved = guard.walk(path, { lastLink, lastEntry: 'stat' })
   try {
-    guard.policy.checkPlace(place, 'read')
-    const { stat } = place
+    guard.policy.checkResolved(resolved, 'read')
+    const { stat } = resolved
     if (stat === undefined) return undefined
     return {
-      path: place.relativePath,
+      path: resolved.relativePath,
       kind: kindOf(stat),
       sizeBytes: Number(stat.size),
       mode: Number(stat.mode & 0o7777n),
@@ -52,16 +52,16 @@ export function statPath(
       links: Number(stat.nlink),
     }
   } finally {
-    place.close()
+    resolved.close()
   }
 }
 
 export function listDirectory(guard: FileGuard, path: string): DirectoryEntry[] {
-  const { place, self } = enter(guard, path)
+  const { resolved, self } = enter(guard, path)
   try {
-    return listEntries(self, place.relativePath, visibleIn(guard))
+    return listEntries(self, resolved.relativePath, visibleIn(guard))
   } finally {
-    place.close()
+    resolved.close()
   }
 }
 
@@ -70,48 +70,48 @@ export function* walkDirectory(
   guard: FileGuard,
   path: string,
 ): Generator<DirectoryEntry, void, void> {
-  const { place, self } = enter(guard, path)
+  const { resolved, self } = enter(guard, path)
   try {
-    yield* walkEntries(guard.tree, self, place.relativePath, visibleIn(guard))
+    yield* walkEntries(guard.tree, self, resolved.relativePath, visibleIn(guard))
   } finally {
-    place.close()
+    resolved.close()
   }
 }
 
 export function openDirectory(guard: FileGuard, path: string): OpenDirectory {
-  const { place, self } = enter(guard, path)
-  const absolutePath = join(guard.rootDir, place.relativePath)
+  const { resolved, self } = enter(guard, path)
+  const absolutePath = join(guard.rootDir, resolved.relativePath)
   if (self !== guard.tree.root || self.fd === undefined) {
     return {
       fd: self.fd,
       absolutePath,
-      relativePath: place.relativePath,
-      close: once(() => place.close()),
+      relativePath: resolved.relativePath,
+      close: once(() => resolved.close()),
     }
   }
   // The root's own descriptor is not given away: closing it would end every other operation.
   const fd = openSync(self.self, constants.O_RDONLY | constants.O_DIRECTORY)
-  place.close()
+  resolved.close()
   return { fd, absolutePath, relativePath: '', close: once(() => closeSync(fd)) }
 }
 
-function enter(guard: FileGuard, path: string): { place: Place; self: HeldDirectory } {
-  let place: Place
+function enter(guard: FileGuard, path: string): { resolved: ResolvedPath; self: DirectoryHandle } {
+  let resolved: ResolvedPath
   try {
     // The final dot makes the walk enter the directory rather than look at its name.
-    place = guard.walk(typeof path === 'string' && path !== '' ? `${path}/.` : path, {
+    resolved = guard.walk(typeof path === 'string' && path !== '' ? `${path}/.` : path, {
       lastLink: 'follow',
-      hold: 'stat',
+      lastEntry: 'stat',
     })
   } catch (error) {
     throw translate(error, path)
   }
   try {
-    guard.policy.checkPlace(place, 'read')
-    if (place.self === undefined) throw fileNotFound(path)
-    return { place, self: place.self }
+    guard.policy.checkResolved(resolved, 'read')
+    if (resolved.self === undefined) throw fileNotFound(path)
+    return { resolved, self: resolved.self }
   } catch (error) {
-    place.close()
+    resolved.close()
     throw error
   }
 }

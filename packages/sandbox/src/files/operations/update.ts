@@ -8,7 +8,7 @@ import { takeFileLock } from '../io/file-lock.ts'
 import type { Release } from '../io/file-lock.ts'
 import { isSameFile, takeSnapshot } from '../io/file-snapshot.ts'
 import type { FileSnapshot } from '../io/file-snapshot.ts'
-import type { HeldEntry } from '../guard/held-directory.ts'
+import type { EntryHandle } from '../guard/directory-handle.ts'
 import {
   copyBytes,
   holdsBytes,
@@ -21,7 +21,7 @@ import { inTurn } from '../io/semaphore.ts'
 import type { Semaphore } from '../io/semaphore.ts'
 import { sweepLeftovers } from '../io/sweep-leftovers.ts'
 import { toBytes } from '../io/text-encoding.ts'
-import type { Place } from '../guard/walk-path.ts'
+import type { ResolvedPath } from '../guard/walk-path.ts'
 
 interface UpdateRequest {
   readonly path: string
@@ -39,22 +39,22 @@ interface UpdateRequest {
  */
 export function updateContent(
   guard: FileGuard,
-  held: Semaphore,
+  slots: Semaphore,
   request: UpdateRequest,
 ): Promise<void> {
-  return inTurn(held, async () => {
-    const { place, release } = await lockedPlace(guard, request.path)
+  return inTurn(slots, async () => {
+    const { resolved, release } = await lockFile(guard, request.path)
     try {
-      await guard.run(request.path, () => updatePlace(guard, place, request))
+      await guard.run(request.path, () => updateLocked(guard, resolved, request))
     } finally {
       release()
-      place.close()
+      resolved.close()
     }
   })
 }
 
-interface LockedPlace {
-  readonly place: Place
+interface LockedFile {
+  readonly resolved: ResolvedPath
   readonly release: Release
 }
 
@@ -62,15 +62,15 @@ interface LockedPlace {
  * The file with its lock taken. Looking at the file and taking a free lock are one synchronous step, so that no write of
  * this process can come between them. While waiting nothing is held, so afterwards the path is walked again.
  */
-async function lockedPlace(guard: FileGuard, path: string): Promise<LockedPlace> {
+async function lockFile(guard: FileGuard, path: string): Promise<LockedFile> {
   for (;;) {
     const first = await guard.run(path, () => tryLock(guard, path))
-    if ('place' in first) return first
+    if ('resolved' in first) return first
     const release = await first.taken
     try {
-      const place = await guard.run(path, () => walkToFile(guard, path))
-      if (guard.lockKey(place) === first.key) return { place, release }
-      place.close()
+      const resolved = await guard.run(path, () => walkToFile(guard, path))
+      if (guard.lockKey(resolved) === first.key) return { resolved, release }
+      resolved.close()
     } catch (error) {
       release()
       throw error
@@ -82,30 +82,34 @@ async function lockedPlace(guard: FileGuard, path: string): Promise<LockedPlace>
 function tryLock(
   guard: FileGuard,
   path: string,
-): LockedPlace | { readonly key: string; readonly taken: Promise<Release> } {
-  const place = walkToFile(guard, path)
-  const key = guard.lockKey(place)
+): LockedFile | { readonly key: string; readonly taken: Promise<Release> } {
+  const resolved = walkToFile(guard, path)
+  const key = guard.lockKey(resolved)
   const taken = takeFileLock(key)
-  if (!(taken instanceof Promise)) return { place, release: taken }
-  place.close()
+  if (!(taken instanceof Promise)) return { resolved, release: taken }
+  resolved.close()
   return { key, taken }
 }
 
-function walkToFile(guard: FileGuard, path: string): Place {
-  return guard.walk(path, { lastLink: 'follow', hold: 'entry' })
+function walkToFile(guard: FileGuard, path: string): ResolvedPath {
+  return guard.walk(path, { lastLink: 'follow', lastEntry: 'open' })
 }
 
-function updatePlace(guard: FileGuard, place: Place, request: UpdateRequest): void | Promise<void> {
+function updateLocked(
+  guard: FileGuard,
+  resolved: ResolvedPath,
+  request: UpdateRequest,
+): void | Promise<void> {
   const { path, maxBytes } = request
-  guard.policy.checkPlace(place, 'write')
-  const entry = regularFile(place, path)
-  guard.policy.checkLinks(place.relativePath, entry.stat)
+  guard.policy.checkResolved(resolved, 'write')
+  const entry = regularFile(resolved, path)
+  guard.policy.checkLinks(resolved.relativePath, entry.stat)
   checkWritable(entry.self, entry.stat)
   const snapshot = takeSnapshot(entry.stat)
   const replace = (bytes: Buffer): void | Promise<void> => {
     const content = request.change(bytes)
     if (content === undefined) return undefined
-    return replaceFile({ place, entry, snapshot, bytes }, toBytes(content), request)
+    return replaceFile({ resolved, entry, snapshot, bytes }, toBytes(content), request)
   }
   if (isSmall(entry.stat.size)) {
     const small = readSmallFile(entry, path, maxBytes, copyBytes)
@@ -116,8 +120,8 @@ function updatePlace(guard: FileGuard, place: Place, request: UpdateRequest): vo
 
 /** What was read, and from where. */
 interface ReadVersion {
-  readonly place: Place
-  readonly entry: HeldEntry
+  readonly resolved: ResolvedPath
+  readonly entry: EntryHandle
   readonly snapshot: FileSnapshot
   readonly bytes: Buffer
 }
@@ -127,8 +131,8 @@ function replaceFile(
   next: Uint8Array,
   { path, durability }: UpdateRequest,
 ): void | Promise<void> {
-  const { place, entry, snapshot, bytes } = version
-  const { directory, name } = place
+  const { resolved, entry, snapshot, bytes } = version
+  const { directory, name } = resolved
   if (name === undefined) throw notAFile(path, 'directory')
   sweepLeftovers(directory)
   const file = beginFile(directory, entry.stat)

@@ -4,13 +4,13 @@ import { alreadyExists, notAFile, systemCode, toFileError } from '../file-error.
 import type { FileGuard } from '../guard/file-guard.ts'
 import { takeFileLock } from '../io/file-lock.ts'
 import type { Release } from '../io/file-lock.ts'
-import { kindOf } from '../guard/held-directory.ts'
+import { kindOf } from '../guard/directory-handle.ts'
 import { isSmall } from '../io/read-file.ts'
 import { inTurn } from '../io/semaphore.ts'
 import type { Semaphore } from '../io/semaphore.ts'
 import { sweepLeftovers } from '../io/sweep-leftovers.ts'
 import { toBytes } from '../io/text-encoding.ts'
-import { WouldCreate, type Place } from '../guard/walk-path.ts'
+import { WouldCreate, type ResolvedPath } from '../guard/walk-path.ts'
 
 /** What to write: text as UTF-8, bytes, or both in pieces. */
 export type WriteContent = string | Uint8Array | AsyncIterable<string | Uint8Array>
@@ -26,7 +26,7 @@ interface WriteRequest {
 /** Writes a whole file in one step, creating the directories above it. */
 export function writeContent(
   guard: FileGuard,
-  held: Semaphore,
+  slots: Semaphore,
   request: WriteRequest,
 ): Promise<void> {
   const { path, content, durability } = request
@@ -34,7 +34,7 @@ export function writeContent(
   if (durability === 'relaxed' && isSmall(sizeBound(content))) {
     return guard.run(path, () => writeSmall(guard, request, toBytes(content)))
   }
-  return inTurn(held, () => guard.run(path, () => writeHeld(guard, request, toBytes(content))))
+  return inTurn(slots, () => guard.run(path, () => writeHeld(guard, request, toBytes(content))))
 }
 
 /** A unit of a string's length is at most three bytes of UTF-8: a bound that costs no counting. */
@@ -95,7 +95,7 @@ async function writeStream(
 }
 
 interface Target {
-  readonly place: Place
+  readonly resolved: ResolvedPath
   readonly name: string
   readonly file: PendingFile
 }
@@ -103,17 +103,17 @@ interface Target {
 /** Refuses what writing a whole file would be refused for, and changes nothing. */
 export function checkWriting(guard: FileGuard, path: string): void {
   try {
-    const place = guard.walk(path, {
+    const resolved = guard.walk(path, {
       lastLink: 'follow',
-      hold: 'stat',
+      lastEntry: 'stat',
       createParents: (parent) => guard.policy.check(parent, 'change'),
       creates: 'file',
       isDryRun: true,
     })
     try {
-      checkTarget(guard, place, { path, exclusive: false })
+      checkTarget(guard, resolved, { path, exclusive: false })
     } finally {
-      place.close()
+      resolved.close()
     }
   } catch (error) {
     if (!(error instanceof WouldCreate)) throw toFileError(error, path)
@@ -123,27 +123,27 @@ export function checkWriting(guard: FileGuard, path: string): void {
 /** The name to write at, after every check. */
 function checkTarget(
   guard: FileGuard,
-  place: Place,
+  resolved: ResolvedPath,
   { path, exclusive }: Pick<WriteRequest, 'path' | 'exclusive'>,
 ): string {
-  guard.policy.checkPlace(place, 'write')
-  const { name, stat } = place
-  if (name === undefined || place.self !== undefined) throw notAFile(path, 'directory')
+  guard.policy.checkResolved(resolved, 'write')
+  const { name, stat } = resolved
+  if (name === undefined || resolved.self !== undefined) throw notAFile(path, 'directory')
   if (stat !== undefined) {
     if (exclusive) throw alreadyExists(path)
     const kind = kindOf(stat)
     if (kind !== 'file') throw notAFile(path, kind)
-    guard.policy.checkLinks(place.relativePath, stat)
-    checkWritable(place.directory.at(name), stat)
+    guard.policy.checkLinks(resolved.relativePath, stat)
+    checkWritable(resolved.directory.at(name), stat)
   }
   return name
 }
 
 function openTarget(guard: FileGuard, request: WriteRequest): Target {
   let isNewDirectory = false
-  const place = guard.walk(request.path, {
+  const resolved = guard.walk(request.path, {
     lastLink: request.exclusive ? 'keep' : 'follow',
-    hold: 'stat',
+    lastEntry: 'stat',
     createParents: (parent) => {
       guard.policy.check(parent, 'change')
       isNewDirectory = true
@@ -151,12 +151,12 @@ function openTarget(guard: FileGuard, request: WriteRequest): Target {
     creates: 'file',
   })
   try {
-    const name = checkTarget(guard, place, request)
-    const { stat } = place
-    if (!isNewDirectory) sweepLeftovers(place.directory)
-    return { place, name, file: beginFile(place.directory, stat) }
+    const name = checkTarget(guard, resolved, request)
+    const { stat } = resolved
+    if (!isNewDirectory) sweepLeftovers(resolved.directory)
+    return { resolved, name, file: beginFile(resolved.directory, stat) }
   } catch (error) {
-    place.close()
+    resolved.close()
     throw error
   }
 }
@@ -164,7 +164,7 @@ function openTarget(guard: FileGuard, request: WriteRequest): Target {
 /** Gives the file its name, under the lock: an edit in this process never loses its change to us. */
 function commit(
   guard: FileGuard,
-  { place, name, file }: Target,
+  { resolved, name, file }: Target,
   request: WriteRequest,
 ): Promise<void> | undefined {
   const finish = () => {
@@ -175,7 +175,7 @@ function commit(
       throw systemCode(error) === 'EEXIST' ? alreadyExists(request.path) : error
     }
   }
-  const taken = takeFileLock(guard.lockKey(place))
+  const taken = takeFileLock(guard.lockKey(resolved))
   if (!(taken instanceof Promise)) {
     try {
       finish()
@@ -196,9 +196,9 @@ async function finishUnder(taken: Promise<Release>, finish: () => void): Promise
   }
 }
 
-function closeTarget({ file, place }: Target): void {
+function closeTarget({ file, resolved }: Target): void {
   file.dispose()
-  place.close()
+  resolved.close()
 }
 
 function isStream(content: WriteContent): content is AsyncIterable<string | Uint8Array> {

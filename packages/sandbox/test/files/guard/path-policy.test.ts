@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canHoldDescriptors } from '../../../src/files/guard/beneath-tree.ts'
+import { canWalkDescriptors } from '../../../src/files/guard/beneath-tree.ts'
 import { noFollowFlag } from '../../../src/files/guard/checked-tree.ts'
 import { createPathPolicy, foldsCase } from '../../../src/files/guard/path-policy.ts'
 import { resolveProtectedNames } from '../../../src/files/protected-names.ts'
@@ -67,8 +67,8 @@ describe('the guard of a platform', () => {
   })
 
   it.runIf(process.platform === 'linux')('holds descriptors only through a real /proc', () => {
-    expect(canHoldDescriptors()).toBe(true)
-    expect(canHoldDescriptors('/tmp')).toBe(false)
-    expect(canHoldDescriptors('/nowhere')).toBe(false)
+    expect(canWalkDescriptors()).toBe(true)
+    expect(canWalkDescriptors('/tmp')).toBe(false)
+    expect(canWalkDescriptors('/nowhere')).toBe(false)
   })
 })

@@ -11,7 +11,7 @@ const networkExecutables = new Set(['curl', 'wget', 'npm', 'bun', 'pip'])
  * *Guarantees*: a clear error for the commands that the documents name.
  * *Does not protect against* a command that reaches out under another name: that is the work of isolation.
  */
-export const checkDocumentedPolicy: CommandCheck = (argv) => {
+export const checkBasicPolicy: CommandCheck = (argv) => {
   const [command, ...args] = argv
   const executable = basename(command)
   if (networkExecutables.has(executable)) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkDocumentedPolicy } from '../../src/command-policy/documented-policy.ts'
+import { checkBasicPolicy } from '../../src/command-policy/basic-policy.ts'
 
 const refused: readonly (readonly [code: string, ...argv: [string, ...string[]]])[] = [
   ['TOOL_NETWORK_DISABLED', 'curl', 'localhost'],
@@ -67,19 +67,19 @@ describe('checkDocumentedPolicy', () => {
   test.each(refused.map(([code, ...argv]) => [argv.join(' '), code, argv] as const))(
     'refuses: %s (%s)',
     (_, code, argv) => {
-      expect(checkDocumentedPolicy(argv)).toMatchObject({ code })
+      expect(checkBasicPolicy(argv)).toMatchObject({ code })
     },
   )
 
   test.each(passed.map((argv) => [argv.join(' '), argv] as const))(
     'lets through: %s',
     (_, argv) => {
-      expect(checkDocumentedPolicy(argv)).toBeNull()
+      expect(checkBasicPolicy(argv)).toBeNull()
     },
   )
 
   test('names the token and the rule that decided', () => {
-    expect(checkDocumentedPolicy(['git', '-C', 'x', 'push'])).toEqual({
+    expect(checkBasicPolicy(['git', '-C', 'x', 'push'])).toEqual({
       code: 'TOOL_GIT_REMOTE_DISABLED',
       rule: 'git-remote',
       token: 'push',

@@ -8,7 +8,7 @@ import type { BigIntStats } from 'node:fs'
 export type GuardKind = 'beneath' | 'checked'
 
 /** A directory that the guard has reached, as a place to use single names in. */
-export interface HeldDirectory {
+export interface DirectoryHandle {
   /** The path that stands for the name `name` in this directory, for one system call that does not follow links. */
   at(name: string): string
   /** The same for a name that is not valid UTF-8. */
@@ -25,7 +25,7 @@ export interface HeldDirectory {
 }
 
 /** What stands at a name: looked at without following, and fixed, so that it cannot be exchanged afterwards. */
-export interface HeldEntry {
+export interface EntryHandle {
   readonly stat: BigIntStats
   /** Opens exactly the object that `stat` describes. Flags as for `open(2)`; never creates. */
   open(flags: number): number
@@ -37,12 +37,12 @@ export interface HeldEntry {
 /** One platform's way of holding directories and looking at names without following links. */
 export interface DirectoryTree {
   readonly guard: GuardKind
-  readonly root: HeldDirectory
+  readonly root: DirectoryHandle
   /** Opens a directory below `parent`. Throws ENOTDIR or ELOOP for anything else, a link included. */
-  openDirectory(parent: HeldDirectory, name: string): HeldDirectory
-  openDirectoryBytes(parent: HeldDirectory, name: Buffer): HeldDirectory
+  openDirectory(parent: DirectoryHandle, name: string): DirectoryHandle
+  openDirectoryBytes(parent: DirectoryHandle, name: Buffer): DirectoryHandle
   /** Fixes what stands at a name, or undefined when nothing does. */
-  openEntry(parent: HeldDirectory, name: string): HeldEntry | undefined
+  openEntry(parent: DirectoryHandle, name: string): EntryHandle | undefined
 }
 
 /** The kind of an object, in words for messages and results. */

@@ -3,7 +3,7 @@ import type { CommandLimits, RunResult, SandboxOptions } from '@smithers/sandbox
 import { callback, type FieldsOf, flag, sandboxOptions, text } from '@smithers/sandbox/options'
 
 /** What a bundle fixes for its tools; what it leaves out comes from the context of each call. */
-export interface ToolSettings {
+export interface BundleOptions {
   /** Sandbox root; a relative path is resolved once, now. @default the context's `rootDir` */
   readonly rootDir?: string | undefined
   /** Limits of commands and of what a tool reads, writes and returns. */
@@ -12,7 +12,7 @@ export interface ToolSettings {
   readonly isolation?: SandboxOptions['isolation'] | undefined
   /** `false` keeps commands off the network whatever the context says. @default the context's `allowNetwork` */
   readonly allowNetwork?: boolean | undefined
-  /** The static check of a command line while the network is off. @default 'documented' */
+  /** The static check of a command line while the network is off. @default 'basic' */
   readonly commands?: SandboxOptions['commands'] | undefined
   /** Files: extra readable paths for commands, denied globs, protected names, hard links. */
   readonly files?: SandboxOptions['files'] | undefined
@@ -35,8 +35,8 @@ export interface RanCommand {
   readonly result: RunResult
 }
 
-/** Readers of {@link ToolSettings}: the sandbox's own where an option is the sandbox's. */
-export const settingFields: FieldsOf<ToolSettings> = {
+/** Readers of {@link BundleOptions}: the sandbox's own where an option is the sandbox's. */
+export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   rootDir: (value, name, all) => resolve(String(text(value, name, all))),
   limits: sandboxOptions.limits,
   isolation: sandboxOptions.isolation,
@@ -49,12 +49,12 @@ export const settingFields: FieldsOf<ToolSettings> = {
 }
 
 /** Everything from the context of the call. */
-export const defaultSettings: ToolSettings = Object.freeze({})
+export const defaultOptions: BundleOptions = Object.freeze({})
 
 /** The limits of one call: the bundle's where it has its own, else the context's. */
 export function limitsFor(
   context: { readonly maxOutputBytes: number; readonly timeoutMs: number },
-  settings: ToolSettings,
+  settings: BundleOptions,
 ): { readonly maxOutputBytes: number; readonly timeoutMs: number } {
   return {
     // A context takes fractions.
