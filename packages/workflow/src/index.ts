@@ -2,37 +2,35 @@ export {
   createSmithers,
   type GivenInput,
   type GivenOutput,
-  type MadeFor,
+  type ResultFor,
   type OutputReferences,
   type OutputValues,
   type ParsedInput,
   type Smithers,
   type WorkflowDefinition,
   type WorkflowSchemas,
-} from './create-smithers.ts'
+} from './define/create-smithers.ts'
 export {
   type AgentTaskProps,
   type CommonTaskProps,
   type ComputedTaskProps,
   Loop,
   type LoopProps,
-  type MadeContent,
+  type ComputedContent,
   Parallel,
   type ParallelProps,
   Sequence,
   type SequenceProps,
   Task,
   type TaskContent,
-  type TaskFunction,
   type TaskProps,
-  type TaskScope,
   Workflow,
   type WorkflowProps,
 } from './tree/components.ts'
 export type { Component, WorkflowElement, WorkflowNode } from './tree/element.ts'
 export type { OutputReference } from './tree/output-reference.ts'
-export type { OutputPlace } from './tree/finished-outputs.ts'
-export type { WorkflowContext } from './tree/workflow-context.ts'
+export type { OutputSelector } from './define/finished-outputs.ts'
+export type { WorkflowContext } from './define/workflow-context.ts'
 export { runWorkflow } from './run/run-workflow.ts'
 export type { FinishedTaskResult, RunWorkflowOptions, WorkflowResult } from './run/run-options.ts'
 export {
@@ -41,8 +39,9 @@ export {
   type TaskResult,
   type TaskToolOptions,
 } from './task/run-task.ts'
+export type { TaskFunction, TaskScope } from './task/task-scope.ts'
 export type { AgentAnswer, AgentMessage, TaskAgent } from './task/agent.ts'
-export type { TaskEvent, TaskPlace, WorkflowEvent } from './events.ts'
+export type { TaskEvent, TaskAddress, WorkflowEvent } from './events/workflow-event.ts'
 export { createMemoryRunStore } from './store/memory-run-store.ts'
 export type {
   AttemptEnd,

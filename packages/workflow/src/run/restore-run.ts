@@ -3,10 +3,10 @@ import type { ZodType } from 'zod'
 import type { LoopProgress } from '../schedule/build-plan.ts'
 import { progressKey } from '../schedule/plan-node.ts'
 import type { RunStore } from '../store/run-store.ts'
-import { checkValue } from '../task/structured-output.ts'
-import { FinishedOutputs } from '../tree/finished-outputs.ts'
+import { checkValue } from '../values/check-value.ts'
+import { FinishedOutputs } from '../define/finished-outputs.ts'
 import type { OutputReference } from '../tree/output-reference.ts'
-import { invalidWorkflow } from '../workflow-error.ts'
+import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 import type { FinishedTaskResult } from './run-options.ts'
 
 /** How far a run has come. */

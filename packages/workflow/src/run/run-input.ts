@@ -1,9 +1,10 @@
 import { SmithersError } from '@smithers/tool-core'
-import type { WorkflowDefinition } from '../create-smithers.ts'
-import { plainJson } from '../plain-json.ts'
+import type { WorkflowDefinition } from '../define/create-smithers.ts'
+import { plainJson } from '../values/plain-json.ts'
 import type { RunRow } from '../store/run-store.ts'
-import { checkValue, type SchemaVerdict } from '../task/structured-output.ts'
-import { invalidWorkflow } from '../workflow-error.ts'
+import { type ValueCheck } from '../values/check-value.ts'
+import { checkValue } from '../values/check-value.ts'
+import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 
 /** An input as it was given. */
 export interface GivenRunInput {
@@ -79,7 +80,7 @@ export async function recordedInput(workflow: WorkflowDefinition, run: RunRow): 
 async function checkedInput(
   { inputSchema }: WorkflowDefinition,
   input: unknown,
-): Promise<SchemaVerdict> {
+): Promise<ValueCheck> {
   return inputSchema === null
     ? { ok: true, value: input, raw: input }
     : checkValue(inputSchema, input)

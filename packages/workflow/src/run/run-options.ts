@@ -1,5 +1,5 @@
-import type { SmithersError, ToolCallLog, ToolRunOptions } from '@smithers/tool-core'
-import type { WorkflowEvent } from '../events.ts'
+import type { ToolCallLog, ToolRunOptions } from '@smithers/tool-core'
+import type { WorkflowEvent } from '../events/workflow-event.ts'
 import type { RunStore } from '../store/run-store.ts'
 import type { TaskToolOptions } from '../task/run-task.ts'
 
@@ -92,11 +92,3 @@ const ownOptions = [
   'onEvent',
   'allow',
 ] as const satisfies readonly (keyof RunWorkflowOptions)[]
-
-/** An error as it is recorded with a run or an attempt. */
-export function errorJson(error: unknown): string {
-  if (!(error instanceof Error)) return JSON.stringify({ message: String(error) })
-  const { name, message } = error
-  const { code } = error as Partial<SmithersError>
-  return JSON.stringify({ name, ...(typeof code === 'string' && { code }), message })
-}

@@ -1,12 +1,12 @@
 import { isSmithersError, SmithersError } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
-import { isWorkflow, type WorkflowDefinition } from '../create-smithers.ts'
-import { toleratingListener } from '../events.ts'
+import { isWorkflow, type WorkflowDefinition } from '../define/create-smithers.ts'
+import { toleratingListener } from '../events/tolerating-listener.ts'
 import { createMemoryRunStore } from '../store/memory-run-store.ts'
 import { allowedKeys } from '../task/allowed-keys.ts'
 import { checkedContext } from '../task/checked-context.ts'
-import { isPaused } from '../task/paused.ts'
-import { HeldRun } from './held-run.ts'
+import { isPaused } from '../errors/paused.ts'
+import { RunLease } from './run-lease.ts'
 import { addAttemptsOfLog, restoreRun, type RunProgress } from './restore-run.ts'
 import { assertSameInput, givenInput, parseInput, recordedInput } from './run-input.ts'
 import {
@@ -67,7 +67,7 @@ export async function runWorkflow<Input, Outputs extends object>(
   }
 
   const ending = new AbortController()
-  const { held, created, run } = await HeldRun.claim(
+  const { lease, created, run } = await RunLease.claim(
     store,
     {
       runId,
@@ -98,7 +98,7 @@ export async function runWorkflow<Input, Outputs extends object>(
     await new WorkflowRun({
       workflow,
       input: parsed,
-      held,
+      lease,
       progress,
       toolOptions: { ...toolOptions, rootDir },
       allow,
@@ -106,14 +106,14 @@ export async function runWorkflow<Input, Outputs extends object>(
       ending,
       emit,
     }).finish()
-    await held.release('finished')
+    await lease.release('finished')
     emit({ type: 'run-end', runId })
     return resultOf(runId, progress)
   } catch (error) {
     const failure = resumable(error, runId)
     const stops = failure.code === 'WORKFLOW_STOPPED' || isPaused(failure)
     // A store that fails now hides no failure; the lease ends by itself.
-    await held.release(stops ? 'stopped' : 'failed', failure).catch(() => {})
+    await lease.release(stops ? 'stopped' : 'failed', failure).catch(() => {})
     emit({ type: 'run-error', runId, error: failure })
     throw failure
   } finally {

@@ -1,6 +1,6 @@
 import { SmithersError, type ToolRunOptions } from '@smithers/tool-core'
-import type { WorkflowDefinition } from '../create-smithers.ts'
-import type { WorkflowEvent } from '../events.ts'
+import type { WorkflowDefinition } from '../define/create-smithers.ts'
+import type { WorkflowEvent } from '../events/workflow-event.ts'
 import { buildPlan } from '../schedule/build-plan.ts'
 import { Plan } from '../schedule/plan.ts'
 import {
@@ -9,21 +9,21 @@ import {
   type PlanNode,
   progressKey,
 } from '../schedule/plan-node.ts'
-import { isFatal } from '../task/fatal-error.ts'
-import { isPaused } from '../task/paused.ts'
+import { isFatal } from '../errors/fatal-error.ts'
+import { isPaused } from '../errors/paused.ts'
 import { type FinishedTask, runAttempts } from '../task/run-attempts.ts'
 import { readTree } from '../tree/read-tree.ts'
 import type { WorkflowTree } from '../tree/tree-node.ts'
-import { createWorkflowContext, type WorkflowContext } from '../tree/workflow-context.ts'
-import { invalidWorkflow } from '../workflow-error.ts'
-import type { HeldRun } from './held-run.ts'
+import { createWorkflowContext, type WorkflowContext } from '../define/workflow-context.ts'
+import { invalidWorkflow } from '../errors/invalid-workflow.ts'
+import type { RunLease } from './run-lease.ts'
 import { finishTask, type RunProgress } from './restore-run.ts'
 
 /** What a run needs to go on. */
 export interface WorkflowRunParts {
   readonly workflow: WorkflowDefinition
   readonly input: unknown
-  readonly held: HeldRun
+  readonly lease: RunLease
   readonly progress: RunProgress
   readonly toolOptions: ToolRunOptions
   readonly allow: readonly string[]
@@ -84,14 +84,14 @@ export class WorkflowRun {
   }
 
   async #render(): Promise<Plan> {
-    const { workflow, progress, input, held } = this.#parts
+    const { workflow, progress, input, lease } = this.#parts
     progress.outputs.forgetReads()
     const trees = new Map<number, WorkflowTree>()
     const treeOf = (iteration: number): WorkflowTree => {
       let tree = trees.get(iteration)
       if (tree === undefined) {
         const context = createWorkflowContext({
-          runId: held.runId,
+          runId: lease.runId,
           input,
           iteration,
           outputNames: [...workflow.outputs.keys()],
@@ -107,7 +107,7 @@ export class WorkflowRun {
     const { name } = treeOf(0)
     if (name !== this.#name) {
       this.#name = name
-      await held.nameWorkflow(name)
+      await lease.nameWorkflow(name)
     }
     const { finished, finishedIds } = progress
     return new Plan(buildPlan(treeOf, progress.loops), {
@@ -120,14 +120,14 @@ export class WorkflowRun {
   /** Decides whether a loop whose body is done goes round again. */
   async #turn(plan: Plan, planned: PlannedLoop): Promise<void> {
     const { loop, loopId, iteration, body } = planned
-    const { held, progress, emit } = this.#parts
+    const { lease, progress, emit } = this.#parts
     const last = iteration + 1 >= loop.maxIterations
     // Without tasks nothing could ever change: such a loop is over.
     if (!loop.until && !last && body !== null && hasTask(body)) {
       const next = { iteration: iteration + 1, finished: false }
-      await held.saveLoop({ loopId, ...next })
+      await lease.saveLoop({ loopId, ...next })
       progress.loops.set(loopId, next)
-      emit({ type: 'loop-iteration', runId: held.runId, loopId, iteration: next.iteration })
+      emit({ type: 'loop-iteration', runId: lease.runId, loopId, iteration: next.iteration })
       this.#plan = undefined
       return
     }
@@ -138,16 +138,16 @@ export class WorkflowRun {
         { details: { loopId, maxIterations: loop.maxIterations } },
       )
     }
-    await held.saveLoop({ loopId, iteration, finished: true })
+    await lease.saveLoop({ loopId, iteration, finished: true })
     progress.loops.set(loopId, { iteration, finished: true })
     // The loop was planned with this plan unless it has been replaced meanwhile, and then the new one knows.
     if (this.#plan === plan) plan.finishLoop(planned)
   }
 
   #start(planned: PlannedTask): void {
-    const { held, progress, toolOptions, allow, backoffMs, ending, emit } = this.#parts
+    const { lease, progress, toolOptions, allow, backoffMs, ending, emit } = this.#parts
     const { task, nodeId, iteration } = planned
-    const { runId } = held
+    const { runId } = lease
     const key = progressKey(nodeId, iteration)
     const place = { runId, nodeId, iteration, id: task.id }
     const outputName = task.output?.name ?? null
@@ -175,7 +175,7 @@ export class WorkflowRun {
         toolOptions,
         work: task,
       },
-      held.journalOf({ nodeId, iteration, taskId: task.id, outputName }),
+      lease.journalOf({ nodeId, iteration, taskId: task.id, outputName }),
       emit,
     ).then(
       ({ value, attempt }: FinishedTask) =>

@@ -1,4 +1,4 @@
-import { invalidWorkflow } from '../workflow-error.ts'
+import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 import type { PlanParts } from './build-plan.ts'
 import { findCyclicWait } from './cyclic-wait.ts'
 import {

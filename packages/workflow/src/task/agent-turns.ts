@@ -7,11 +7,11 @@ import {
   answerToolInstructions,
   answerToolRequest,
   checkAnswer,
-  checkValue,
   outputInstructions,
   outputInvalid,
   repairRequest,
 } from './structured-output.ts'
+import { checkValue } from '../values/check-value.ts'
 
 /** What an agent is asked to do in one attempt. */
 export interface AgentAssignment {

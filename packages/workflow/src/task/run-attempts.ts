@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isSmithersError, type MaybePromise, SmithersError } from '@smithers/tool-core'
-import type { TaskEvent } from '../events.ts'
-import { isFatal } from './fatal-error.ts'
-import { isPaused } from './paused.ts'
+import type { TaskEvent } from '../events/workflow-event.ts'
+import { isFatal } from '../errors/fatal-error.ts'
+import { isPaused } from '../errors/paused.ts'
 import type { ResolvedTask } from './resolved-task.ts'
 import { type AttemptResult, runAttempt } from './run-attempt.ts'
 

@@ -1,10 +1,6 @@
 import { SmithersError } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
-
-/** What a schema says to a value. */
-export type SchemaVerdict =
-  | { readonly ok: true; readonly value: unknown; readonly raw: unknown }
-  | { readonly ok: false; readonly problem: string }
+import { checkValue, type ValueCheck } from '../values/check-value.ts'
 
 /** What a model must be told to answer with a value of `schema`. */
 export async function outputInstructions(schema: ZodType): Promise<string> {
@@ -32,14 +28,6 @@ export function repairRequest(problem: string): string {
   return `Your answer does not match the schema: ${problem}. Answer again with only the corrected JSON value. What you have already done stands: do not do it again.`
 }
 
-/** Checks a value that a function made. */
-export async function checkValue(schema: ZodType, raw: unknown): Promise<SchemaVerdict> {
-  const result = await schema.safeParseAsync(raw)
-  return result.success
-    ? { ok: true, value: result.data, raw }
-    : { ok: false, problem: issuesOf(result.error) }
-}
-
 /**
  * Checks the answer of a model: JSON alone, in a code block or after some words; for a schema of a text also the text.
  *
@@ -49,8 +37,8 @@ export async function checkAnswer(
   schema: ZodType,
   text: string,
   structured: unknown,
-): Promise<SchemaVerdict> {
-  let first: SchemaVerdict | null = null
+): Promise<ValueCheck> {
+  let first: ValueCheck | null = null
   for (const candidate of candidatesOf(text, structured)) {
     const verdict = await checkValue(schema, candidate)
     if (verdict.ok) return verdict
@@ -87,20 +75,4 @@ function* candidatesOf(text: string, structured: unknown): Generator {
       // Not this one.
     }
   }
-}
-
-const mostIssues = 5
-
-function issuesOf(error: { readonly issues: readonly Issue[] }): string {
-  const shown = error.issues.slice(0, mostIssues).map(({ path, message }) => {
-    const place = path.map(String).join('.')
-    return place === '' ? message : `${place}: ${message}`
-  })
-  const more = error.issues.length - shown.length
-  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '')
-}
-
-interface Issue {
-  readonly path: readonly PropertyKey[]
-  readonly message: string
 }

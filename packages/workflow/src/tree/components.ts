@@ -1,19 +1,7 @@
 import type { AgentMessage, TaskAgent } from '../task/agent.ts'
+import type { TaskFunction, TaskScope } from '../task/task-scope.ts'
 import { createElement, type WorkflowElement, type WorkflowNode } from './element.ts'
 import type { OutputReference } from './output-reference.ts'
-
-/** What a computed task, or the function that makes a prompt, is told. */
-export interface TaskScope {
-  readonly runId: string
-  /** The task as the log names it. */
-  readonly nodeId: string
-  /** Iteration of the nearest loop, from 0. */
-  readonly iteration: number
-  /** From 1. */
-  readonly attempt: number
-  /** Aborted when the attempt runs out of time or the run ends. */
-  readonly signal: AbortSignal
-}
 
 /** Properties of {@link Workflow}. */
 export interface WorkflowProps {
@@ -59,37 +47,34 @@ export interface AgentTaskProps<Output = unknown> extends CommonTaskProps {
   readonly children?: TaskContent
 }
 
-/** Properties of a {@link Task} that a function does. `Made` is what it must make. */
-export interface ComputedTaskProps<Output = unknown, Made = unknown> extends CommonTaskProps {
+/** Properties of a {@link Task} that a function does. `Result` is what it must make. */
+export interface ComputedTaskProps<Output = unknown, Result = unknown> extends CommonTaskProps {
   /** The output's name or `outputs.NAME`: what the task makes is validated by its schema and recorded under its name. */
-  readonly output?: OutputReference<Output, Made> | string | undefined
+  readonly output?: OutputReference<Output, Result> | string | undefined
   readonly agent?: undefined
   /** The output itself, or a function that makes it. */
-  readonly children?: MadeContent<Made>
+  readonly children?: ComputedContent<Result>
 }
 
 /** Properties of {@link Task}. */
-export type TaskProps<Output = unknown, Made = unknown> =
+export type TaskProps<Output = unknown, Result = unknown> =
   | AgentTaskProps<Output>
-  | ComputedTaskProps<Output, Made>
+  | ComputedTaskProps<Output, Result>
 
 /** What may stand in a {@link Task} of which nothing more is known. */
 export type TaskContent = string | number | object | readonly (string | number)[] | TaskFunction
 
-/** What may stand in a {@link Task} that makes `Made`: the value, for a text also in parts, or a function that makes it. */
-export type MadeContent<Made> = unknown extends Made
+/** What may stand in a {@link Task} that makes `Result`: the value, for a text also in parts, or a function that makes it. */
+export type ComputedContent<Result> = unknown extends Result
   ? TaskContent
   :
-      | Made
-      | (string extends Made ? readonly (string | number)[] : never)
-      | ((scope: TaskScope) => Made | PromiseLike<Made>)
-
-/** Makes a prompt or an output at the start of an attempt. Tools called in it belong to the task. */
-export type TaskFunction = (scope: TaskScope) => unknown
+      | Result
+      | (string extends Result ? readonly (string | number)[] : never)
+      | ((scope: TaskScope) => Result | PromiseLike<Result>)
 
 /** One task: an agent with a prompt, or a function. */
-export function Task<Output, Made>(
-  props: AgentTaskProps<Output> | ComputedTaskProps<Output, Made>,
+export function Task<Output, Result>(
+  props: AgentTaskProps<Output> | ComputedTaskProps<Output, Result>,
 ): WorkflowElement {
   return createElement('task', props)
 }

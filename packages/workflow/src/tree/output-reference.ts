@@ -1,4 +1,5 @@
 import type { ZodType } from 'zod'
+import { isSchema } from '../values/check-value.ts'
 
 /** Names an output and carries its schema: what `outputs.NAME` of `createSmithers` is. */
 export interface OutputReference<Output = unknown, Input = unknown> {
@@ -12,15 +13,5 @@ export function isOutputReference(value: unknown): value is OutputReference {
     value !== null &&
     typeof (value as OutputReference).name === 'string' &&
     isSchema((value as OutputReference).schema)
-  )
-}
-
-/** True for a schema of Zod 4, also of another copy of it. */
-export function isSchema(value: unknown): value is ZodType {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    '_zod' in value &&
-    typeof (value as { safeParseAsync?: unknown }).safeParseAsync === 'function'
   )
 }

@@ -1,4 +1,4 @@
-import { invalidWorkflow } from '../workflow-error.ts'
+import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 import type { TaskProps } from './components.ts'
 import { isElement } from './element.ts'
 import { isOutputReference, type OutputReference } from './output-reference.ts'

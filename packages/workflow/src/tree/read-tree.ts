@@ -1,4 +1,4 @@
-import { invalidWorkflow } from '../workflow-error.ts'
+import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 import type { LoopProps, ParallelProps, TaskProps, WorkflowProps } from './components.ts'
 import { type Component, isElement, type WorkflowElement, type WorkflowNode } from './element.ts'
 import { readTask } from './read-task.ts'

@@ -2,8 +2,8 @@ import { type MaybePromise, SmithersError } from '@smithers/tool-core'
 import { currentOwnerId } from '@smithers/tool-core/log'
 import type { ClaimResult, Fenced, LoopRow, RunRow, RunStore } from '../store/run-store.ts'
 import type { AttemptJournal } from '../task/run-attempts.ts'
-import { markFatal } from '../task/fatal-error.ts'
-import { errorJson } from './run-options.ts'
+import { markFatal } from '../errors/fatal-error.ts'
+import { errorJson } from '../errors/error-json.ts'
 
 /** A task whose attempts are recorded. */
 export interface RecordedTask {
@@ -17,7 +17,7 @@ export interface RecordedTask {
  * A run that this process holds. Every write proves the lease; once it is lost, every write fails with
  * `WORKFLOW_RUN_LOST`, so that of two processes only one goes on.
  */
-export class HeldRun {
+export class RunLease {
   readonly runId: string
   readonly #store: RunStore
   readonly #leaseToken: string
@@ -56,7 +56,7 @@ export class HeldRun {
       readonly leaseMs: number
     },
     onLost: (error: SmithersError) => void,
-  ): Promise<{ readonly held: HeldRun; readonly run: RunRow; readonly created: boolean }> {
+  ): Promise<{ readonly lease: RunLease; readonly run: RunRow; readonly created: boolean }> {
     const { runId, inputJson, optionsJson, leaseMs } = request
     const token = crypto.randomUUID()
     const nowMs = Date.now()
@@ -70,8 +70,8 @@ export class HeldRun {
       nowMs,
     })
     if (!claimed.ok) throw busy(claimed.run, nowMs)
-    const held = new HeldRun(store, { runId, token, ms: leaseMs }, onLost)
-    return { held, run: claimed.run, created: claimed.created }
+    const lease = new RunLease(store, { runId, token, ms: leaseMs }, onLost)
+    return { lease, run: claimed.run, created: claimed.created }
   }
 
   nameWorkflow(workflow: string): Promise<void> {
@@ -114,7 +114,7 @@ export class HeldRun {
     }
   }
 
-  /** Gives the run up. Silent when it is no longer held. */
+  /** Gives the run up. Silent when this process no longer holds it. */
   async release(status: 'finished' | 'failed' | 'stopped', error?: unknown): Promise<void> {
     clearInterval(this.#renewing)
     await this.#store.release({
@@ -149,7 +149,7 @@ export class HeldRun {
     return markFatal(
       new SmithersError(
         'WORKFLOW_RUN_LOST',
-        `Run "${this.runId}" is no longer held by this process: its lease ended and another process may have resumed it. This process stopped working on it.`,
+        `Run "${this.runId}" is no longer held by this process: its lease expired and another process may have resumed it. This process stopped working on it.`,
         { details: { runId: this.runId } },
       ),
     )

@@ -1,5 +1,5 @@
-import type { OutputReference } from './output-reference.ts'
-import type { FinishedOutputs, OutputPlace } from './finished-outputs.ts'
+import type { OutputReference } from '../tree/output-reference.ts'
+import type { FinishedOutputs, OutputSelector } from './finished-outputs.ts'
 
 /** What a workflow's function reads. It must read nothing else that changes. */
 export interface WorkflowContext<Input = unknown, Outputs extends object = object> {
@@ -11,7 +11,7 @@ export interface WorkflowContext<Input = unknown, Outputs extends object = objec
   /** In a loop, its iteration from 0; in nested loops, that of the inner one. Outside loops 0. */
   readonly iteration: number
   /** What one finished task made; `undefined` while it has not. Without `place`, as `outputs` reads it. */
-  output<Output>(output: OutputReference<Output>, place?: OutputPlace): Output | undefined
+  output<Output>(output: OutputReference<Output>, place?: OutputSelector): Output | undefined
 }
 
 /** The context of one rendering. What it reads is noted, so that only a task that was read causes the next one. */
@@ -32,7 +32,7 @@ export function createWorkflowContext(options: {
     input: input as never,
     iteration,
     outputs: Object.freeze(outputs),
-    output: <Output>({ name }: OutputReference<Output>, place?: OutputPlace) =>
+    output: <Output>({ name }: OutputReference<Output>, place?: OutputSelector) =>
       finished.read(name, place) as Output | undefined,
   })
 }

@@ -1,11 +1,12 @@
 import { SmithersError } from '@smithers/tool-core'
 import type { output as OutputOf, input as InputOf, ZodType } from 'zod'
-import { Loop, Parallel, Sequence, Task, Workflow } from './tree/components.ts'
-import type { AgentTaskProps, ComputedTaskProps } from './tree/components.ts'
-import type { WorkflowElement, WorkflowNode } from './tree/element.ts'
-import { isSchema, type OutputReference } from './tree/output-reference.ts'
-import { callerDirectory } from './tree/caller-directory.ts'
-import type { WorkflowContext } from './tree/workflow-context.ts'
+import { Loop, Parallel, Sequence, Task, Workflow } from '../tree/components.ts'
+import type { AgentTaskProps, ComputedTaskProps } from '../tree/components.ts'
+import type { WorkflowElement, WorkflowNode } from '../tree/element.ts'
+import { type OutputReference } from '../tree/output-reference.ts'
+import { isSchema } from '../values/check-value.ts'
+import { callerDirectory } from './caller-directory.ts'
+import type { WorkflowContext } from './workflow-context.ts'
 
 /** The schemas of a workflow: one for each output, and under the key `input` the input's. */
 export type WorkflowSchemas = Readonly<Record<string, ZodType>>
@@ -57,10 +58,10 @@ export type GivenOutput<Schemas extends WorkflowSchemas> =
   | Exclude<keyof Schemas & string, 'input'>
 
 /** What a `<Task>` with this `output` and without an agent must make: what its schema reads. */
-export type MadeFor<Schemas extends WorkflowSchemas, Given> = [Given] extends [never]
+export type ResultFor<Schemas extends WorkflowSchemas, Given> = [Given] extends [never]
   ? unknown
-  : Given extends OutputReference<unknown, infer Made>
-    ? Made
+  : Given extends OutputReference<unknown, infer Result>
+    ? Result
     : Given extends keyof Schemas
       ? InputOf<Schemas[Given]>
       : unknown
@@ -72,7 +73,7 @@ export interface Smithers<Schemas extends WorkflowSchemas> {
   readonly Task: <const Given extends GivenOutput<Schemas> = never>(
     props:
       | (Omit<AgentTaskProps, 'output'> & { readonly output?: Given })
-      | (Omit<ComputedTaskProps<unknown, MadeFor<Schemas, Given>>, 'output'> & {
+      | (Omit<ComputedTaskProps<unknown, ResultFor<Schemas, Given>>, 'output'> & {
           readonly output?: Given
         }),
   ) => WorkflowElement

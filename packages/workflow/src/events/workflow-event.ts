@@ -1,12 +1,12 @@
 /** Where in a run something happened. */
-export interface TaskPlace {
+export interface TaskAddress {
   readonly runId: string
   readonly nodeId: string
   readonly iteration: number
 }
 
 /** What `onEvent` of `runTask` is told. */
-export type TaskEvent = TaskPlace & { readonly attempt: number } & (
+export type TaskEvent = TaskAddress & { readonly attempt: number } & (
     | { readonly type: 'attempt-start'; readonly warned: boolean }
     /** What the agent says beside its calls; for a task without `output`, its last words too. */
     | { readonly type: 'text'; readonly text: string }
@@ -33,10 +33,10 @@ export type WorkflowEvent =
       /** Tasks that had finished before. */
       readonly finishedTasks: number
     }
-  | (TaskPlace & { readonly type: 'task-start'; readonly id: string })
+  | (TaskAddress & { readonly type: 'task-start'; readonly id: string })
   | TaskEvent
-  | (TaskPlace & { readonly type: 'task-end'; readonly id: string; readonly output: unknown })
-  | (TaskPlace & { readonly type: 'task-error'; readonly id: string; readonly error: unknown })
+  | (TaskAddress & { readonly type: 'task-end'; readonly id: string; readonly output: unknown })
+  | (TaskAddress & { readonly type: 'task-error'; readonly id: string; readonly error: unknown })
   | {
       readonly type: 'loop-iteration'
       readonly runId: string
@@ -45,18 +45,3 @@ export type WorkflowEvent =
     }
   | { readonly type: 'run-end'; readonly runId: string }
   | { readonly type: 'run-error'; readonly runId: string; readonly error: unknown }
-
-/** Wraps a listener so that its errors change nothing: what it is told has happened already. */
-export function toleratingListener<Event>(
-  listener: ((event: Event) => unknown) | undefined,
-): (event: Event) => void {
-  if (listener === undefined) return () => {}
-  return (event) => {
-    try {
-      const result = listener(event)
-      if (result instanceof Promise) result.catch(() => {})
-    } catch {
-      // A progress display that fails must not fail the work.
-    }
-  }
-}

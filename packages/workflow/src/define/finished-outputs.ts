@@ -1,5 +1,5 @@
 /** Which of several tasks with one output is meant. */
-export interface OutputPlace {
+export interface OutputSelector {
   /** The task. @default whichever finished last */
   readonly id?: string
   /** The loop's iteration. @default the newest that has finished */
@@ -36,7 +36,7 @@ export class FinishedOutputs {
   }
 
   /** The value at a place. Noted as read while the tree is rendered; a task that reads when it runs changes no tree. */
-  read(name: string, place: OutputPlace = newest): unknown {
+  read(name: string, place: OutputSelector = newest): unknown {
     const slot = this.#slotAt(name, place)
     if (this.#isRendering) slot.readIn = this.#rendering
     return slot.value
@@ -65,7 +65,7 @@ export class FinishedOutputs {
   }
 
   // Maps in maps instead of one key: a large tree reads thousands of places in each rendering.
-  #slotAt(name: string, { id, iteration }: OutputPlace): Slot {
+  #slotAt(name: string, { id, iteration }: OutputSelector): Slot {
     const places = made(this.#names, name, newPlaces)
     if (iteration === undefined) {
       return id === undefined ? places.any : made(places.byId, id, newSlot)
@@ -91,7 +91,7 @@ interface PlacesOfName {
   readonly byBoth: Map<string, Map<number, Slot>>
 }
 
-const newest: OutputPlace = {}
+const newest: OutputSelector = {}
 
 function newSlot(): Slot {
   return { value: undefined, filled: false, readIn: -1 }
