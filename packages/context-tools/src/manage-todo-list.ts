@@ -1,6 +1,6 @@
 import { type DefinedTool, defineTool, SmithersError, type ToolContext } from '@smithers/tool-core'
 import { z } from 'zod'
-import { stateOf } from './state-of.ts'
+import { runStateOf } from './run-state-of.ts'
 import {
   changePlan,
   readPlan,
@@ -78,7 +78,7 @@ type GivenItem = z.output<typeof item>
 function planOf(ctx: ToolContext, scope: 'run' | 'task'): StoredPlan {
   const { runId, nodeId, iteration } = ctx
   const key = scope === 'run' ? 'todo-list' : `todo-list:${JSON.stringify([nodeId, iteration])}`
-  return { store: stateOf(ctx), runId, key }
+  return { store: runStateOf(ctx), runId, key }
 }
 
 function complete({ id, title, status = 'pending', notes }: GivenItem): TodoItem {

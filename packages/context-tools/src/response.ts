@@ -35,7 +35,7 @@ export function createResponse<Schema extends ZodType>(options: {
     name: 'response',
     description,
     schema: isObject ? outputSchema : z.object({ value: outputSchema }),
-    endsTask: true,
+    finalAnswer: true,
     archivesOutput: false,
     execute: (answer: unknown) =>
       (isObject ? answer : (answer as { value: unknown }).value) as SchemaOutput<Schema>,

@@ -7,10 +7,10 @@ import {
   type ToolContext,
 } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
-import { ownArguments } from './own-arguments.ts'
+import { cloneArguments } from './clone-arguments.ts'
 import { settleAfterAbort } from './settle-after-abort.ts'
 import { errorOf } from './thrown-value.ts'
-import { wholeOutput } from './whole-output.ts'
+import { finalOutput } from './final-output.ts'
 
 /** What a foreign object's function gets as its second parameter. */
 export interface ForeignCall {
@@ -92,7 +92,7 @@ export function adaptTool(
     execute: async (args: unknown, ctx: ToolContext) => {
       const call = callOf(ctx)
       try {
-        const work = wholeOutput(run(ownArguments(args), call))
+        const work = finalOutput(run(cloneArguments(args), call))
         return await settleAfterAbort(work, { signal: call.signal, toolName: name })
       } catch (error) {
         throw errorOf(error, name)

@@ -10,7 +10,7 @@ import {
 import type { ZodType } from 'zod'
 import { type AdaptOptions, adaptTool, type ForeignCall, type ForeignTool } from './foreign-tool.ts'
 import { zodOf } from './json-schema.ts'
-import { wholeOutput } from './whole-output.ts'
+import { finalOutput } from './final-output.ts'
 
 /** What is used of a tool of LangChain. */
 export interface LangChainTool {
@@ -60,7 +60,7 @@ export function toLangChain(tool: AnyDefinedTool): DynamicStructuredTool {
     description: typeof description === 'string' ? description : metadata.name,
     schema: tool.inputSchema as never,
     func: (args: unknown, _runManager: unknown, config?: CallConfig) =>
-      wholeOutput(
+      finalOutput(
         execute(args, {
           toolCallId: config?.toolCall?.id ?? `langchain_${randomUUID()}`,
           messages: [],

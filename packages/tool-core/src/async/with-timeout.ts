@@ -1,5 +1,5 @@
 /** How long to wait for somebody else's work, and what to throw instead of waiting on. */
-export interface Patience {
+export interface TimeoutOptions {
   /** Milliseconds; undefined for no limit. */
   readonly timeoutMs: number | undefined
   readonly timedOut: (timeoutMs: number) => unknown
@@ -8,7 +8,10 @@ export interface Patience {
 }
 
 /** Settles as the work does, or fails when time is up or the signal is aborted. The work itself is not stopped. */
-export function settleWithin<Value>(work: PromiseLike<Value>, patience: Patience): Promise<Value> {
+export function withTimeout<Value>(
+  work: PromiseLike<Value>,
+  patience: TimeoutOptions,
+): Promise<Value> {
   const { timeoutMs, timedOut, signal, aborted } = patience
   const { promise, resolve, reject } = Promise.withResolvers<Value>()
   const timer =

@@ -1,4 +1,4 @@
-import type { GatePass } from '../gates/gate-reservation.ts'
+import type { GateReservation } from '../gates/gate-reservation.ts'
 import { passGates } from '../gates/pass-gates.ts'
 import type { CachedResult } from '../gates/result-cache.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
@@ -7,7 +7,7 @@ import { isSmithersError } from '../errors/smithers-error.ts'
 import { createCallContext } from './call-context.ts'
 import { fencedError, inProgressError } from '../journal/call-errors.ts'
 import type { CallIdentity } from '../history/call-identity.ts'
-import { type BegunCall, type CallParts, stoppedError } from './call-scope.ts'
+import { type BegunCall, type CallScope, stoppedError } from './call-scope.ts'
 import {
   answerFromRecord,
   noteRepetition,
@@ -15,7 +15,7 @@ import {
   refuseRepetition,
   verifyEarlier,
 } from './replay-call.ts'
-import { type KnownCall, knownCall } from '../history/call-history.ts'
+import { type CallSummary, summarizeRow } from '../history/call-history.ts'
 import { chain, rescue } from '../async/maybe-promise.ts'
 import { decideReplay, onRetryOf } from '../history/replay-decision.ts'
 import type { OnRetry } from '../contract/tool-definition.ts'
@@ -26,29 +26,29 @@ export interface LocatedCall {
   readonly args: unknown
   readonly identity: CallIdentity
   /** The earlier calls of the same intent and occurrence, oldest first. */
-  readonly prior: readonly KnownCall[]
+  readonly prior: readonly CallSummary[]
   /** An earlier call that this one may be a rewording of. */
-  readonly drifted: KnownCall | undefined
+  readonly drifted: CallSummary | undefined
   /** The conversation holds this very call. */
   readonly continued: boolean
 }
 
 /** The way of a valid call to its start row: the decision on earlier calls, the gates, the claim. */
 export class CallAdmission {
-  readonly #call: CallParts
+  readonly #call: CallScope
   readonly #identity: CallIdentity
   readonly #onRetry: OnRetry
   readonly #continued: boolean
   #args: unknown
-  #prior: readonly KnownCall[]
-  #drifted: KnownCall | undefined
+  #prior: readonly CallSummary[]
+  #drifted: CallSummary | undefined
   #raced = false
   /** What the tool's gates have set aside for the call. */
-  #pass: GatePass | undefined
+  #pass: GateReservation | undefined
   /** A success is to be repeated, because its output was not recorded whole. */
   #repeats = false
 
-  constructor(call: CallParts, { args, identity, prior, drifted, continued }: LocatedCall) {
+  constructor(call: CallScope, { args, identity, prior, drifted, continued }: LocatedCall) {
     this.#call = call
     this.#identity = identity
     this.#onRetry = onRetryOf(call.definition, call.journal.policy.safety)
@@ -59,7 +59,7 @@ export class CallAdmission {
   }
 
   /** To be told how the call ended; undefined for a call that passed no gates. */
-  get pass(): GatePass | undefined {
+  get pass(): GateReservation | undefined {
     return this.#pass
   }
 
@@ -70,7 +70,7 @@ export class CallAdmission {
       onRetry: this.#onRetry,
       canVerify: definition.verify !== undefined,
       prior: this.#prior,
-      drifted: this.#drifted,
+      reworded: this.#drifted,
       continued: this.#continued || this.#raced,
       allowed: journal.allowed.has(this.#key),
     })
@@ -103,7 +103,7 @@ export class CallAdmission {
   }
 
   /** Returns the recorded output of an earlier success, if the record is the whole output. */
-  #reuse(prior: KnownCall): MaybePromise<BegunCall> {
+  #reuse(prior: CallSummary): MaybePromise<BegunCall> {
     return chain(answerFromRecord(this.#call, prior), (answer) => {
       if (answer !== undefined) return answer
       // What a retry may repeat with its key, a call that is the same one may not.
@@ -145,7 +145,7 @@ export class CallAdmission {
       if (admitted.kind === 'answer') return this.#answerFromCache(admitted.result)
       if (admitted.kind === 'raced') {
         this.#raced = true
-        this.#prior = [...this.#prior, knownCall(admitted.winner, Date.now())]
+        this.#prior = [...this.#prior, summarizeRow(admitted.winner, Date.now())]
         return this.proceed()
       }
       this.#pass = admitted.pass
@@ -181,7 +181,7 @@ export class CallAdmission {
   #givePassBack(): MaybePromise<void> {
     const pass = this.#pass
     this.#pass = undefined
-    return pass?.unused()
+    return pass?.release()
   }
 
   /** Stores the start row and goes on, or deals with whoever holds the key. */
@@ -237,7 +237,7 @@ export class CallAdmission {
     // Whoever loses a race to the very same call gets the winner's output, whatever the tool does on a retry.
     this.#raced ||= holder.status === 'success'
     this.#drifted = undefined
-    this.#prior = [...this.#prior, knownCall(holder, Date.now())]
+    this.#prior = [...this.#prior, summarizeRow(holder, Date.now())]
     // What was decided about this call was decided without the holder's.
     await this.#givePassBack()
     return this.proceed()

@@ -4,20 +4,20 @@ import type { ToolCallOptions } from '../contract/tool-call-options.ts'
 import type { ToolContext } from '../contract/task-context.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import type { CallAbort } from '../context/call-abort.ts'
-import type { CallEnding } from '../journal/finish-call.ts'
+import type { CallFinish } from '../journal/finish-call.ts'
 import { abortedError } from '../journal/call-errors.ts'
 import type { CallRecord } from '../journal/call-record.ts'
-import type { TaskJournal } from '../journal/attempt-journal.ts'
+import type { AttemptJournal } from '../journal/attempt-journal.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /** What every phase of one call works with. */
-export interface CallParts {
+export interface CallScope {
   readonly definition: ToolDefinition
   readonly task: TaskContext
-  readonly journal: TaskJournal
+  readonly journal: AttemptJournal
   readonly options: ToolCallOptions
   readonly record: CallRecord
-  readonly ending: CallEnding
+  readonly ending: CallFinish
   readonly abort: CallAbort
 }
 
@@ -36,7 +36,7 @@ export function stoppedError({
   definition,
   journal,
   options,
-}: CallParts): SmithersError | undefined {
+}: CallScope): SmithersError | undefined {
   const { fatal, policy } = journal
   const { name } = definition.metadata
   if (fatal !== undefined) return abortedError(name, fatal)

@@ -3,7 +3,7 @@
  * error, the message is all that it reads. The copy is of the same class and has the same fields; its cause is the
  * original.
  */
-export function notedError(error: unknown, note: string): Error {
+export function errorWithNotice(error: unknown, note: string): Error {
   const cause = { cause: error }
   if (!(error instanceof Error)) return new Error(`${note}\n${textOf(error)}`, cause)
   const message = `${note}\n${error.message}`

@@ -6,18 +6,18 @@ import {
   unverifiedError,
   verifyTimeoutError,
 } from '../journal/call-errors.ts'
-import { type BegunCall, type CallParts, stoppedError, withinTask } from './call-scope.ts'
-import { type KnownCall, outcomeOf } from '../history/call-history.ts'
+import { type BegunCall, type CallScope, stoppedError, withinTask } from './call-scope.ts'
+import { type CallSummary, outcomeOf } from '../history/call-history.ts'
 import { chain } from '../async/maybe-promise.ts'
 import { readRecordedJson } from '../json/read-recorded-json.ts'
 import type { RecordedJson } from '../json/recorded-json.ts'
-import { settleWithin } from '../async/with-timeout.ts'
+import { withTimeout } from '../async/with-timeout.ts'
 import type { OnRetry, PriorCall, Verdict } from '../contract/tool-definition.ts'
 
 /** Answers with the recorded output of an earlier success; undefined when the record is not the whole output. */
 export function answerFromRecord(
-  call: CallParts,
-  prior: KnownCall,
+  call: CallScope,
+  prior: CallSummary,
 ): MaybePromise<BegunCall | undefined> {
   return chain(outputOf(call, prior), (recorded) => {
     if (!recorded.exact) return undefined
@@ -33,7 +33,7 @@ export function answerFromRecord(
 }
 
 /** Refuses a call because an earlier one may stand for it. */
-export function refuseRepetition(call: CallParts, prior: KnownCall): MaybePromise<never> {
+export function refuseRepetition(call: CallScope, prior: CallSummary): MaybePromise<never> {
   const { toolName, idempotencyKey, inputJson } = call.record.row
   return chain(outputOf(call, prior), ({ json: outputJson }) =>
     call.ending.refuse(
@@ -44,8 +44,8 @@ export function refuseRepetition(call: CallParts, prior: KnownCall): MaybePromis
 
 /** Asks the tool what became of an earlier call. What did take effect is answered with, what did not runs. */
 export async function verifyEarlier(
-  call: CallParts,
-  prior: KnownCall,
+  call: CallScope,
+  prior: CallSummary,
   running: Extract<BegunCall, { kind: 'run' }>,
   onRetry: OnRetry,
 ): Promise<BegunCall> {
@@ -71,15 +71,15 @@ export async function verifyEarlier(
 
 /** Waits for the verdict of the tool, as long as the tool itself may take. */
 async function ask(
-  { definition, task, abort }: CallParts,
-  prior: KnownCall,
+  { definition, task, abort }: CallScope,
+  prior: CallSummary,
   { args, context }: Extract<BegunCall, { kind: 'run' }>,
 ): Promise<Verdict<unknown>> {
   const { verify, timeoutMs = task.timeoutMs } = definition
   const { signal } = abort
   const asked = (async () => withinTask(task, () => verify?.(args, priorCall(prior), context)))()
   let timeout: unknown
-  const verdict: unknown = await settleWithin(asked, {
+  const verdict: unknown = await withTimeout(asked, {
     timeoutMs,
     timedOut: () => (timeout = verifyTimeoutError(prior.toolName, timeoutMs)),
     signal,
@@ -102,24 +102,27 @@ function isVerdict(value: unknown): value is Verdict<unknown> {
 
 /** Keeps for the result what the agent must know of the call that this one repeats, unless it has been told. */
 export function noteRepetition(
-  { task, journal, record, options }: CallParts,
-  repeated: KnownCall,
+  { task, journal, record, options }: CallScope,
+  repeated: CallSummary,
 ): void {
-  const { known } = journal
+  const { history } = journal
   if (repeated.attempt === task.attempt) return
   const { idempotencyKey, inputJson } = record.row
-  if (known.warned && repeated.idempotencyKey === idempotencyKey) return
+  if (history.warned && repeated.idempotencyKey === idempotencyKey) return
   const note = repetitionNote(repeated, { idempotencyKey: idempotencyKey ?? '', inputJson })
-  known.notes.set(options.toolCallId, note)
+  history.notes.set(options.toolCallId, note)
 }
 
 /** Keeps for the result that the call ran, although an earlier one should have answered it: no warning said so. */
-export function noteUnreusable({ journal, record, options }: CallParts, repeated: KnownCall): void {
+export function noteUnreusable(
+  { journal, record, options }: CallScope,
+  repeated: CallSummary,
+): void {
   const note = unreusableNote(repeated, record.row.idempotencyKey ?? '')
-  journal.known.notes.set(options.toolCallId, note)
+  journal.history.notes.set(options.toolCallId, note)
 }
 
-function outputOf({ task }: CallParts, prior: KnownCall): MaybePromise<RecordedJson> {
+function outputOf({ task }: CallScope, prior: CallSummary): MaybePromise<RecordedJson> {
   const rows = task.log.list({ callToken: prior.callToken, limit: 1 })
   return chain(rows, ([row]) => ({
     json: row?.outputJson ?? null,
@@ -127,7 +130,7 @@ function outputOf({ task }: CallParts, prior: KnownCall): MaybePromise<RecordedJ
   }))
 }
 
-function priorCall(prior: KnownCall): PriorCall {
+function priorCall(prior: CallSummary): PriorCall {
   const { idempotencyKey, attempt, startedAtMs, inputJson, errorJson } = prior
   const outcome = outcomeOf(prior) === 'success' ? 'success' : 'unknown'
   return { idempotencyKey, attempt, startedAtMs, outcome, inputJson, errorJson }

@@ -1,32 +1,32 @@
 import { contextOfCall } from '../context/ambient-context.ts'
 import { inlineOutput } from './inline-output.ts'
-import { type SettleEnd, taskEndedError } from '../journal/final-answer.ts'
+import { type SettleFinalAnswer, answeredError } from '../journal/final-answer.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
 import {
   completeCallOptions,
-  refusedBefore,
+  invalidBefore,
   type ToolCallOptions,
 } from '../contract/tool-call-options.ts'
 import { CallAbort } from '../context/call-abort.ts'
 import { CallAdmission } from './call-admission.ts'
-import { CallEnding } from '../journal/finish-call.ts'
+import { CallFinish } from '../journal/finish-call.ts'
 import { identifyCall } from '../history/call-identity.ts'
-import { type BegunCall, type CallParts, stoppedError, withinTask } from './call-scope.ts'
+import { type BegunCall, type CallScope, stoppedError, withinTask } from './call-scope.ts'
 import { CallRecord } from '../journal/call-record.ts'
 import { hintAtMissingRun } from './definition-warning.ts'
 import { chain, rescue } from '../async/maybe-promise.ts'
-import { notedError } from './error-with-notice.ts'
+import { errorWithNotice } from './error-with-notice.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { describeInvalidInput, validateInput } from './validate-input.ts'
 
 /** One call of one tool, from its arguments to its finished row. */
 export class ToolCall {
-  readonly #parts: CallParts
+  readonly #parts: CallScope
   #admission: CallAdmission | undefined
   /** Whether the task had ended when this call was made. */
   readonly #endedBefore: MaybePromise<boolean>
-  readonly #settleEnd: SettleEnd | undefined
+  readonly #settleEnd: SettleFinalAnswer | undefined
 
   /** Takes the call's place in its task. Nothing is awaited before, so places are in the order of calls. */
   constructor(definition: ToolDefinition, given: ToolCallOptions | undefined) {
@@ -34,11 +34,11 @@ export class ToolCall {
     const task = contextOfCall(options)
     const journal = journalOf(task)
     const record = new CallRecord(definition, journal, options.toolCallId)
-    const ending = new CallEnding(definition, journal, record, options.toolCallId)
+    const ending = new CallFinish(definition, journal, record, options.toolCallId)
     const abort = new CallAbort(() => [options.abortSignal, journal.signal])
     this.#parts = { definition, task, journal, options, record, ending, abort }
-    this.#endedBefore = journal.end.ended
-    this.#settleEnd = definition.endsTask ? journal.end.mayEnd() : undefined
+    this.#endedBefore = journal.finalAnswer.ended
+    this.#settleEnd = definition.finalAnswer ? journal.finalAnswer.mayEnd() : undefined
   }
 
   get abort(): CallAbort {
@@ -50,18 +50,18 @@ export class ToolCall {
     const { definition, task, journal, options, record, ending } = this.#parts
     if (task.ephemeral && ending.unsafe) hintAtMissingRun(definition)
     // Some providers number the calls of every reply alike: an older note is of another call.
-    journal.known.notes.delete(options.toolCallId)
+    journal.history.notes.delete(options.toolCallId)
     journal.pause.begin()
     return chain(this.#open(), () =>
       chain(this.#endedBefore, (ended) => {
-        const stopped = ended ? taskEndedError(record.row.toolName) : stoppedError(this.#parts)
+        const stopped = ended ? answeredError(record.row.toolName) : stoppedError(this.#parts)
         if (stopped !== undefined) return this.#refuseInput(stopped, given)
         const parsed = rescue(
           () => validateInput(definition, given),
           (error) => this.#refuseInput(error, given),
         )
         return chain(parsed, (args) => {
-          const refusal = options[refusedBefore]
+          const refusal = options[invalidBefore]
           if (refusal !== undefined) return this.#refuseInput(refusal, given)
           let admission: CallAdmission
           try {
@@ -140,8 +140,8 @@ export class ToolCall {
   /** What the agent gets of a failure: for it, what a repeated call repeats stands in front. */
   told(error: unknown): unknown {
     const { journal, options } = this.#parts
-    const note = journal.known.notes.get(options.toolCallId)
-    return note === undefined ? error : notedError(error, note)
+    const note = journal.history.notes.get(options.toolCallId)
+    return note === undefined ? error : errorWithNotice(error, note)
   }
 
   #open(): MaybePromise<void> {
@@ -155,15 +155,15 @@ export class ToolCall {
   /** Finds out which call of its task this is. */
   #identify(args: unknown): CallAdmission {
     const { definition, task, journal, options, record, ending } = this.#parts
-    const { policy, known } = journal
+    const { policy, history } = journal
     const { name } = definition.metadata
     record.describeInput(args)
     const identity = identifyCall(definition, task, policy, args)
-    const place = known.locate(name, identity, options.toolCallId, options.messages)
+    const place = history.locate(name, identity, options.toolCallId, options.messages)
     const { prior, continued, occurrence } = place
     // A key of the tool's own names the intent, so another key is another intent.
     const mayDrift = ending.unsafe && prior.length === 0 && definition.key === 'call'
-    const drifted = mayDrift ? known.driftedFrom(name) : undefined
+    const drifted = mayDrift ? history.rewordedFrom(name) : undefined
     record.identify(identity, occurrence)
     return new CallAdmission(this.#parts, { args, identity, prior, drifted, continued })
   }

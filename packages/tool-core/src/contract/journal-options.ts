@@ -5,16 +5,16 @@ import { compileRedaction, type Redaction, type RedactionOptions } from '../json
 /**
  * How cautious a run is with calls that earlier attempts made, when a tool does not say `onRetry` itself.
  *
- * `'seed'`: repeat them with the same key and warn. `'reuse'`: return a recorded success instead of repeating it.
+ * `'warn'`: repeat them with the same key and warn. `'reuse'`: return a recorded success instead of repeating it.
  * `'strict'`: refuse to repeat until somebody decides.
  */
-export type RunSafety = 'seed' | 'reuse' | 'strict'
+export type RunSafety = 'warn' | 'reuse' | 'strict'
 
 /** Options of a run that concern keys, the journal and retries. */
 export interface JournalOptions {
   /** Separates runs of different deployments that share run ids. @default '' */
   readonly namespace?: string | undefined
-  /** `'task'` gives every call the documented key of the task, as the seeds' system did. @default 'call' */
+  /** `'task'` gives every call the documented key of the task. @default 'call' */
   readonly keyScope?: 'call' | 'task' | undefined
   /**
    * Makes the recorded hash of arguments an HMAC, so that short secrets cannot be guessed from it. Idempotency keys are
@@ -22,7 +22,7 @@ export interface JournalOptions {
    * earlier calls. Keep the old one until open runs have ended.
    */
   readonly keySecret?: string | undefined
-  /** @default 'seed' */
+  /** @default 'warn' */
   readonly safety?: RunSafety | undefined
   /**
    * Whether this attempt continues the conversation of an earlier one. `'auto'` reads it off the messages;
@@ -88,7 +88,7 @@ export function resolveJournalPolicy(
     namespace: options.namespace ?? '',
     keyScope: oneOf('keyScope', options.keyScope ?? 'call', ['call', 'task']),
     keySecret: options.keySecret,
-    safety: oneOf('safety', options.safety ?? 'seed', ['seed', 'reuse', 'strict']),
+    safety: oneOf('safety', options.safety ?? 'warn', ['warn', 'reuse', 'strict']),
     lineage: oneOf('lineage', options.lineage ?? 'auto', ['auto', 'fresh', 'continued']),
     redact: compileRedaction(options.redact ?? {}),
     maxInputBytes: positive('maxInputBytes', options.maxInputBytes),

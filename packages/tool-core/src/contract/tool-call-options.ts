@@ -16,11 +16,11 @@ export interface ToolCallOptions {
   /** Set by `run.tools`. */
   readonly [boundContext]?: TaskContext
   /** Set by `run.record`. */
-  readonly [refusedBefore]?: SmithersError
+  readonly [invalidBefore]?: SmithersError
 }
 
 /** Under this key the options of a call say why it was refused before it came here: it is recorded and never run. */
-export const refusedBefore: unique symbol = Symbol.for('smithers.tool.refused-before') as never
+export const invalidBefore: unique symbol = Symbol.for('smithers.tool.refused-before') as never
 
 /** Options of a direct call that left some out. */
 export function completeCallOptions(

@@ -48,7 +48,7 @@ export interface ToolDefinition {
   readonly onRetry: OnRetry | undefined
   readonly verify: ((args: unknown, prior: PriorCall, ctx: ToolContext) => MaybeVerdict) | undefined
   readonly timeoutMs: number | undefined
-  readonly endsTask: boolean
+  readonly finalAnswer: boolean
   readonly archivesOutput: boolean
   /** Undefined for a tool without any, which pays nothing for them. */
   readonly gates: GateSettings | undefined

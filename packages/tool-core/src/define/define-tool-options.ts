@@ -56,7 +56,7 @@ interface ToolSettings<Schema extends ZodType, Output, Name extends string, Cont
    */
   readonly logOutput?: (output: NoInfer<Output>) => unknown
   /** A valid call ends the task: calls that the agent makes after it do not run. @default false */
-  readonly endsTask?: boolean
+  readonly finalAnswer?: boolean
   /** Whether the run's `maxInlineOutputBytes` applies. @default true */
   readonly archivesOutput?: boolean
   /** Silences the warning that `execute` does not take the context. @default false */
@@ -127,7 +127,7 @@ export const toolOptions: OptionNames<DefineToolOptions<ZodType, unknown>> = {
   retry: true,
   logInput: true,
   logOutput: true,
-  endsTask: true,
+  finalAnswer: true,
   archivesOutput: true,
   acceptsContext: true,
   warn: true,

@@ -58,7 +58,7 @@ export function defineTool(
     [toolMetadata]: definition.metadata,
     ...carryApproval(definition),
     // Whoever drives the agent takes what such a call returns for the task's output.
-    ...(definition.endsTask && { [Symbol.for('smithers.tool.endsTask')]: true }),
+    ...(definition.finalAnswer && { [Symbol.for('smithers.tool.finalAnswer')]: true }),
     [redefineKey]: (gates: object) => defineTool({ ...options, ...gates }),
   }
   return tool as unknown as AnyDefinedTool
@@ -104,7 +104,7 @@ function resolveDefinition(
     onRetry: options.onRetry,
     verify: options.verify,
     timeoutMs,
-    endsTask: options.endsTask ?? false,
+    finalAnswer: options.finalAnswer ?? false,
     archivesOutput: options.archivesOutput ?? true,
     gates,
     logInput: options.logInput,
@@ -116,7 +116,7 @@ function resolveDefinition(
 /** A value that is only nearly right, such as a truthy text or a misspelt mode, would lose the protection of a retry. */
 function checkValues(checks: DefinitionChecks): void {
   checks.textOrFunction('description')
-  checks.flags('sideEffect', 'idempotent', 'endsTask', 'archivesOutput', 'acceptsContext')
+  checks.flags('sideEffect', 'idempotent', 'finalAnswer', 'archivesOutput', 'acceptsContext')
   checks.oneOf('effectScope', ['workspace', 'external'], 'function')
   checks.oneOf('key', ['call', 'task'], 'function')
   checks.oneOf('onRetry', ['rerun', 'reuse', 'warn', 'block'])

@@ -8,7 +8,7 @@ import type { LimitSettings } from '../contract/gate-options.ts'
 import type { Flight } from './result-cache.ts'
 
 /** What the gates have set aside for one call, until it is known how the call ended. */
-export class GatePass {
+export class GateReservation {
   /** False when the call may only be answered from the cache. */
   mayRun = true
   #slot: ReleaseSlot | undefined
@@ -63,7 +63,7 @@ export class GatePass {
   }
 
   /** The call did not run: everything is given back. */
-  unused(): MaybePromise<void> {
+  release(): MaybePromise<void> {
     this.#slot?.()
     this.#flight?.abandon()
     this.#flight = undefined

@@ -2,7 +2,7 @@ import { abortedError, waitTimeoutError } from '../journal/call-errors.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
 import { chain, isThenable, rescue } from '../async/maybe-promise.ts'
 import { notPromised } from '../async/not-promised.ts'
-import { settleWithin } from '../async/with-timeout.ts'
+import { withTimeout } from '../async/with-timeout.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { hashInput } from '../history/idempotency-key.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
@@ -17,7 +17,7 @@ import { approveCall } from '../approvals/approve-call.ts'
 import { type ApprovedCall } from '../approvals/approvable-call.ts'
 import { approveOutsideRun } from './approve-outside-run.ts'
 import { executionsOf, limitError } from './execution-limit.ts'
-import { GatePass } from './gate-reservation.ts'
+import { GateReservation } from './gate-reservation.ts'
 import type {
   ApprovalSettings,
   CacheSettings,
@@ -46,7 +46,7 @@ export interface CallAtGates {
 /** What the gates made of a call that they did not refuse. */
 export type Admission =
   /** It runs, with these arguments, and tells `pass` how it ended. */
-  | { readonly kind: 'run'; readonly args: unknown; readonly pass: GatePass }
+  | { readonly kind: 'run'; readonly args: unknown; readonly pass: GateReservation }
   /** The same call has been made elsewhere meanwhile, and its row has the result. */
   | { readonly kind: 'raced'; readonly args: unknown; readonly winner: ToolCallRow }
   /** An equal call has the result. */
@@ -60,19 +60,19 @@ export type Admission =
  *   or what the equal call threw whose result it waited for.
  */
 export function passGates(call: CallAtGates): MaybePromise<Admission> {
-  const pass = new GatePass()
+  const pass = new GateReservation()
   return rescue(
     () =>
       chain(reserve(call, pass), () =>
         chain(approve(call, pass), ({ args, winner }): MaybePromise<Admission> => {
           if (winner !== undefined) {
-            return chain(pass.unused(), () => ({ kind: 'raced' as const, args, winner }))
+            return chain(pass.release(), () => ({ kind: 'raced' as const, args, winner }))
           }
           return chain(enterBreaker(call, pass), () => visitCache(call, pass, args))
         }),
       ),
     (error) =>
-      chain(pass.unused(), () => {
+      chain(pass.release(), () => {
         throw error
       }),
   )
@@ -85,7 +85,7 @@ function sharedGates({ task, definition, messages }: CallAtGates): RunGates {
   return gatesOutsideRun(definition, messages)
 }
 
-function reserve(call: CallAtGates, pass: GatePass): MaybePromise<void> {
+function reserve(call: CallAtGates, pass: GateReservation): MaybePromise<void> {
   const { limit } = call.gates
   if (limit === undefined) return undefined
   const { task, policy, definition } = call
@@ -105,7 +105,7 @@ function reserve(call: CallAtGates, pass: GatePass): MaybePromise<void> {
 
 function approve(
   call: CallAtGates,
-  pass: GatePass,
+  pass: GateReservation,
 ): MaybePromise<Pick<ApprovedCall, 'args' | 'winner'>> {
   const { approval, limit } = call.gates
   if (approval === undefined) return call
@@ -127,7 +127,7 @@ function ask(
   return approveWithinLimit(call, approval, limit, executions)
 }
 
-function enterBreaker(call: CallAtGates, pass: GatePass): MaybePromise<void> {
+function enterBreaker(call: CallAtGates, pass: GateReservation): MaybePromise<void> {
   const { breaker } = call.gates
   if (breaker === undefined) return undefined
   const { definition } = call
@@ -137,7 +137,11 @@ function enterBreaker(call: CallAtGates, pass: GatePass): MaybePromise<void> {
   )
 }
 
-function visitCache(call: CallAtGates, pass: GatePass, args: unknown): MaybePromise<Admission> {
+function visitCache(
+  call: CallAtGates,
+  pass: GateReservation,
+  args: unknown,
+): MaybePromise<Admission> {
   const { cache: settings, limit } = call.gates
   if (settings === undefined) return { kind: 'run', args, pass }
   const { name } = call.definition.metadata
@@ -159,7 +163,7 @@ function visitCache(call: CallAtGates, pass: GatePass, args: unknown): MaybeProm
 function resultOf<Result>(call: CallAtGates, running: Promise<Result>): Promise<Result> {
   const { definition, context } = call
   const { name } = definition.metadata
-  return settleWithin(running, {
+  return withTimeout(running, {
     timeoutMs: definition.timeoutMs,
     timedOut: (timeoutMs) => waitTimeoutError(name, timeoutMs),
     signal: context().abortSignal,
@@ -167,9 +171,13 @@ function resultOf<Result>(call: CallAtGates, running: Promise<Result>): Promise<
   })
 }
 
-function answer(pass: GatePass, args: unknown, result: CachedResult): MaybePromise<Admission> {
+function answer(
+  pass: GateReservation,
+  args: unknown,
+  result: CachedResult,
+): MaybePromise<Admission> {
   const admission: Admission = { kind: 'answer', args, result }
-  const given = pass.unused()
+  const given = pass.release()
   return isThenable(given) ? given.then(() => admission) : admission
 }
 

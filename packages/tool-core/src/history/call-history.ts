@@ -6,7 +6,7 @@ import type { CallIdentity } from './call-identity.ts'
 import { awaitsResult, callIdsBefore } from './conversation.ts'
 
 /** What is remembered of a call; its output stays in the log. */
-export interface KnownCall {
+export interface CallSummary {
   readonly callToken: string
   readonly toolName: string
   readonly toolCallId: string | null
@@ -29,16 +29,16 @@ export interface KnownCall {
 export type PriorOutcome = 'success' | 'failed' | 'unknown' | 'running'
 
 /** Which call of the task a new call is. */
-export interface CallPlace {
+export interface CallOccurrence {
   readonly occurrence: number
   /** The conversation already holds this very call, without a result. */
   readonly continued: boolean
   /** The earlier calls of the same intent and occurrence, oldest first. */
-  readonly prior: readonly KnownCall[]
+  readonly prior: readonly CallSummary[]
 }
 
 /** The outcome of an earlier call, as far as anybody knows. */
-export function outcomeOf(call: KnownCall): PriorOutcome {
+export function outcomeOf(call: CallSummary): PriorOutcome {
   if (call.status === 'success') return 'success'
   if (call.status === 'started') return 'running'
   return call.effect === 'none' ? 'failed' : 'unknown'
@@ -48,7 +48,7 @@ export function outcomeOf(call: KnownCall): PriorOutcome {
  * A call with the time at which its key was first used: services forget keys after some time, so that one counts. What
  * failed without an effect has not used it.
  */
-export function sinceFirst(call: KnownCall, others: readonly KnownCall[]): KnownCall {
+export function sinceFirst(call: CallSummary, others: readonly CallSummary[]): CallSummary {
   const times = others
     .filter(
       (other) => other.idempotencyKey === call.idempotencyKey && outcomeOf(other) !== 'failed',
@@ -58,9 +58,9 @@ export function sinceFirst(call: KnownCall, others: readonly KnownCall[]): Known
 }
 
 /** The calls of one task: those that earlier attempts left in the log, and those begun here. */
-export class KnownCalls {
+export class CallHistory {
   readonly #lineage: 'auto' | 'fresh' | 'continued'
-  #earlier: readonly KnownCall[] = []
+  #earlier: readonly CallSummary[] = []
   readonly #begun = new Map<string, EqualCalls>()
   readonly #begunIds = new Set<string>()
   readonly #begunKeys = new Set<string>()
@@ -76,16 +76,16 @@ export class KnownCalls {
   }
 
   /** The calls that were in the log before this attempt's journal was opened, oldest first. */
-  get earlier(): readonly KnownCall[] {
+  get earlier(): readonly CallSummary[] {
     return this.#earlier
   }
 
   addEarlier(rows: readonly ToolCallRow[]): void {
     const nowMs = Date.now()
-    this.#earlier = [...this.#earlier, ...rows.map((row) => knownCall(row, nowMs))]
+    this.#earlier = [...this.#earlier, ...rows.map((row) => summarizeRow(row, nowMs))]
   }
 
-  addBegun(fingerprint: string, call: KnownCall): void {
+  addBegun(fingerprint: string, call: CallSummary): void {
     const equal = this.#begun.get(fingerprint)
     if (equal === undefined) this.#begun.set(fingerprint, new EqualCalls(call))
     else equal.add(call)
@@ -96,7 +96,7 @@ export class KnownCalls {
   }
 
   /** A call that failed has not used up its place: repeating it repeats its key, so nothing is done twice. */
-  markFailed(fingerprint: string, call: KnownCall): void {
+  markFailed(fingerprint: string, call: CallSummary): void {
     this.#begun.get(fingerprint)?.free(call.occurrence)
   }
 
@@ -110,7 +110,7 @@ export class KnownCalls {
     identity: CallIdentity,
     toolCallId: string,
     messages: readonly ConversationMessage[],
-  ): CallPlace {
+  ): CallOccurrence {
     const begun = this.#begun.get(identity.fingerprint)
     const continued = awaitsResult(messages, toolCallId)
     if (this.#earlier.length === 0) {
@@ -146,7 +146,7 @@ export class KnownCalls {
    * The earlier call of the same tool that a new one may be a rewording of (durability.md §1.5): an earlier attempt
    * made it, this attempt, started over, has not repeated it, and it may have taken effect.
    */
-  driftedFrom(toolName: string): KnownCall | undefined {
+  rewordedFrom(toolName: string): CallSummary | undefined {
     if (this.#inheritedIds.size > 0 || this.#lineage === 'continued') return undefined
     return this.#earlier.findLast(
       (call) =>
@@ -159,7 +159,7 @@ export class KnownCalls {
   #inherited(
     toolCallId: string,
     messages: readonly ConversationMessage[],
-  ): (call: KnownCall) => boolean {
+  ): (call: CallSummary) => boolean {
     if (this.#lineage === 'fresh') return () => false
     if (this.#lineage === 'continued') return () => true
     const held = callIdsBefore(messages, toolCallId)
@@ -172,16 +172,16 @@ export class KnownCalls {
 
 /** The calls of one intent that were begun here, by occurrence. Most intents have one call, which costs no table. */
 class EqualCalls {
-  readonly #first: KnownCall
-  #others: Map<number, KnownCall[]> | undefined
+  readonly #first: CallSummary
+  #others: Map<number, CallSummary[]> | undefined
   /** Every occurrence below is taken. */
   #lowestFree = 0
 
-  constructor(first: KnownCall) {
+  constructor(first: CallSummary) {
     this.#first = first
   }
 
-  add(call: KnownCall): void {
+  add(call: CallSummary): void {
     this.#others ??= new Map()
     const calls = this.#others.get(call.occurrence)
     if (calls === undefined) this.#others.set(call.occurrence, [call])
@@ -192,12 +192,12 @@ class EqualCalls {
     this.#lowestFree = Math.min(this.#lowestFree, occurrence)
   }
 
-  at(occurrence: number): readonly KnownCall[] {
+  at(occurrence: number): readonly CallSummary[] {
     const others = this.#others?.get(occurrence) ?? []
     return this.#first.occurrence === occurrence ? [this.#first, ...others] : others
   }
 
-  withId(toolCallId: string): KnownCall | undefined {
+  withId(toolCallId: string): CallSummary | undefined {
     const calls = [this.#first, ...(this.#others?.values() ?? [])].flat()
     return calls.findLast((call) => call.toolCallId === toolCallId)
   }
@@ -221,7 +221,7 @@ function firstNotIn(taken: ReadonlySet<number>): number {
 }
 
 /** What is remembered of a row. A repeated read needs no warning, so its arguments are not kept. */
-export function knownCall(row: ToolCallRow, nowMs: number): KnownCall {
+export function summarizeRow(row: ToolCallRow, nowMs: number): CallSummary {
   const orphan = isOrphan(row, nowMs)
   return {
     callToken: row.callToken,
@@ -246,7 +246,7 @@ export function knownCall(row: ToolCallRow, nowMs: number): KnownCall {
 }
 
 // A row does not hold its fingerprint; its key tells, since the key is made from it.
-function isSameIntent(call: KnownCall, identity: CallIdentity): boolean {
+function isSameIntent(call: CallSummary, identity: CallIdentity): boolean {
   if (identity.taskScoped && call.inputHash !== identity.inputHash) return false
   return call.idempotencyKey === identity.keyAt(call.occurrence)
 }

@@ -1,10 +1,10 @@
-import { type KnownCall, outcomeOf } from './call-history.ts'
+import { type CallSummary, outcomeOf } from './call-history.ts'
 import { chain } from '../async/maybe-promise.ts'
 import { retryWarningMarker } from './retry-warning.ts'
 
 /** What the agent is told in the result of a call that repeats, or may repeat, one of an earlier attempt. */
 export function repetitionNote(
-  prior: KnownCall,
+  prior: CallSummary,
   call: { readonly idempotencyKey: string; readonly inputJson: string | null },
 ): string {
   const when = new Date(prior.startedAtMs).toISOString()
@@ -15,7 +15,7 @@ export function repetitionNote(
 }
 
 /** What the agent is told in the result of a call that ran, because the output of the earlier one could not be returned. */
-export function unreusableNote(prior: KnownCall, idempotencyKey: string): string {
+export function unreusableNote(prior: CallSummary, idempotencyKey: string): string {
   const when = new Date(prior.startedAtMs).toISOString()
   return `${retryWarningMarker} An earlier attempt made this call at ${when} and it succeeded. Its output could not be returned, because it was not recorded whole: something of it was cut, hidden or only described. So the call ran again with the same idempotency key ${idempotencyKey}; check the outside state.`
 }

@@ -1,26 +1,26 @@
-import { type KnownCall, outcomeOf, sinceFirst } from './call-history.ts'
+import { type CallSummary, outcomeOf, sinceFirst } from './call-history.ts'
 import type { RunSafety } from '../contract/journal-options.ts'
 import type { OnRetry, ToolDefinition } from '../contract/tool-definition.ts'
 
 /** What to do with a call, given what earlier calls of the same intent did. */
 export type ReplayDecision =
   /** Run it; `repeats` is the earlier call that it repeats, or may repeat. */
-  | { readonly kind: 'run'; readonly repeats?: KnownCall }
+  | { readonly kind: 'run'; readonly repeats?: CallSummary }
   /** Return the recorded output of a success. */
-  | { readonly kind: 'reuse'; readonly prior: KnownCall }
+  | { readonly kind: 'reuse'; readonly prior: CallSummary }
   /** Ask the tool whether the earlier call took effect, then decide. */
-  | { readonly kind: 'verify'; readonly prior: KnownCall }
+  | { readonly kind: 'verify'; readonly prior: CallSummary }
   /** Refuse, and say what happened before. */
-  | { readonly kind: 'block'; readonly prior: KnownCall }
+  | { readonly kind: 'block'; readonly prior: CallSummary }
 
 /** Everything a decision depends on. */
-export interface ReplayQuestion {
+export interface ReplayFacts {
   readonly onRetry: OnRetry
   readonly canVerify: boolean
   /** Calls of the same intent and occurrence, oldest first. */
-  readonly prior: readonly KnownCall[]
+  readonly prior: readonly CallSummary[]
   /** An earlier call that this one may be a rewording of. */
-  readonly drifted: KnownCall | undefined
+  readonly reworded: CallSummary | undefined
   /** The conversation holds this very call: it is not repeated but continued. */
   readonly continued: boolean
   /** Somebody allowed the key to run again. */
@@ -34,11 +34,11 @@ export function onRetryOf(definition: ToolDefinition, safety: RunSafety): OnRetr
   return sideEffect && !idempotent ? modes[safety] : 'rerun'
 }
 
-const modes = { seed: 'warn', reuse: 'reuse', strict: 'block' } as const
+const modes = { warn: 'warn', reuse: 'reuse', strict: 'block' } as const
 
 /** Decides about a call before it starts (durability.md §2.3). A call that is running is left to its claim. */
-export function decideReplay(question: ReplayQuestion): ReplayDecision {
-  const { onRetry, canVerify, prior, drifted, continued, allowed } = question
+export function decideReplay(question: ReplayFacts): ReplayDecision {
+  const { onRetry, canVerify, prior, reworded, continued, allowed } = question
   if (allowed) return run
   const success = prior.findLast((call) => outcomeOf(call) === 'success')
   if (success !== undefined) {
@@ -49,7 +49,7 @@ export function decideReplay(question: ReplayQuestion): ReplayDecision {
       : { kind: 'run', repeats: succeeded }
   }
   // Without an exact match a reworded call stands for the one it may repeat.
-  const unknown = prior.findLast((call) => outcomeOf(call) === 'unknown') ?? drifted
+  const unknown = prior.findLast((call) => outcomeOf(call) === 'unknown') ?? reworded
   if (unknown === undefined) return run
   const unsure = sinceFirst(unknown, prior)
   if (canVerify) return { kind: 'verify', prior: unsure }

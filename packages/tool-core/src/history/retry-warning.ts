@@ -1,4 +1,4 @@
-import { type KnownCall, outcomeOf, type PriorOutcome, sinceFirst } from './call-history.ts'
+import { type CallSummary, outcomeOf, type PriorOutcome, sinceFirst } from './call-history.ts'
 
 /** The first line of every warning, so that programs can find it. */
 export const retryWarningMarker = '[smithers:tool-resume-warning]'
@@ -7,7 +7,7 @@ export const retryWarningMarker = '[smithers:tool-resume-warning]'
 export interface RetryWarningInput {
   readonly attempt: number
   /** The calls that earlier attempts left, oldest first. */
-  readonly earlier: readonly KnownCall[]
+  readonly earlier: readonly CallSummary[]
   readonly maxBytes: number
 }
 
@@ -39,8 +39,8 @@ export function retryWarningText(input: RetryWarningInput): string | null {
 }
 
 /** One entry a key: what is best known of all attempts at it. Refused calls and certain failures had no effect. */
-function effectsByKey(earlier: readonly KnownCall[]): KnownCall[] {
-  const byKey = new Map<string, KnownCall>()
+function effectsByKey(earlier: readonly CallSummary[]): CallSummary[] {
+  const byKey = new Map<string, CallSummary>()
   for (const call of earlier) {
     if (!call.sideEffect || call.idempotent || outcomeOf(call) === 'failed') continue
     // Under a key for the whole task, the arguments tell calls apart.
@@ -60,18 +60,18 @@ const urgency: Readonly<Record<PriorOutcome, number>> = {
   success: 1,
 }
 
-function urgentFirst(a: KnownCall, b: KnownCall): number {
+function urgentFirst(a: CallSummary, b: CallSummary): number {
   return (
     urgency[outcomeOf(a)] - urgency[outcomeOf(b)] || b.startedAtMs - a.startedAtMs || b.seq - a.seq
   )
 }
 
-function lineOf(call: KnownCall): string {
+function lineOf(call: CallSummary): string {
   const when = new Date(call.startedAtMs).toISOString()
   return `- ${call.toolName} ${summaryOf(call.inputJson)} · ${when} · ${outcomeText(call)} · key ${call.idempotencyKey ?? 'none'}`
 }
 
-function outcomeText(call: KnownCall): string {
+function outcomeText(call: CallSummary): string {
   const outcome = outcomeOf(call)
   if (outcome === 'success') return 'succeeded'
   if (outcome === 'running') return 'UNKNOWN: still running, or its worker ended'
@@ -99,7 +99,7 @@ function summaryOf(inputJson: string | null): string {
   return `${inputJson.slice(0, longestSummary).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-function countsOf(calls: readonly KnownCall[]): string {
+function countsOf(calls: readonly CallSummary[]): string {
   const counts = new Map<string, number>()
   for (const { toolName } of calls) counts.set(toolName, (counts.get(toolName) ?? 0) + 1)
   return Array.from(counts, ([name, count]) => `${name} ×${count}`).join(', ')

@@ -4,9 +4,9 @@ import type { ToolCallRow } from '../log/tool-call-row.ts'
 import type { SmithersError } from '../errors/smithers-error.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
-import { TaskEnd } from './final-answer.ts'
+import { FinalAnswer } from './final-answer.ts'
 import { RunPause } from './run-pause.ts'
-import { KnownCalls } from '../history/call-history.ts'
+import { CallHistory } from '../history/call-history.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import { chain, isThenable, rescue } from '../async/maybe-promise.ts'
 
@@ -14,29 +14,29 @@ const journalKey: unique symbol = Symbol.for('smithers.tool.journal') as never
 
 /** Gives a context the journal that all calls made with it share. Not enumerable: a spread copy is a new task. */
 export function attachJournal(context: TaskContext, policy: JournalPolicy): void {
-  Object.defineProperty(context, journalKey, { value: new TaskJournal(context, policy) })
+  Object.defineProperty(context, journalKey, { value: new AttemptJournal(context, policy) })
 }
 
 export function hasJournal(value: unknown): boolean {
   return typeof value === 'object' && value !== null && journalKey in value
 }
 
-export function journalOf(context: TaskContext): TaskJournal {
-  return (context as unknown as { readonly [journalKey]: TaskJournal })[journalKey]
+export function journalOf(context: TaskContext): AttemptJournal {
+  return (context as unknown as { readonly [journalKey]: AttemptJournal })[journalKey]
 }
 
 /** What the calls of one attempt of a task share. */
-export class TaskJournal {
+export class AttemptJournal {
   readonly task: TaskContext
   readonly policy: JournalPolicy
-  readonly known: KnownCalls
+  readonly history: CallHistory
   readonly leases: LeaseKeeper
   /** Keys that may run again although an earlier call of theirs may stand. */
   readonly allowed: Set<string> = new Set()
   /** Ends the run when a call waits for approval. */
   readonly pause: RunPause = new RunPause((error) => this.raise(error))
   /** Whether the task has its final answer. */
-  readonly end: TaskEnd = new TaskEnd()
+  readonly finalAnswer: FinalAnswer = new FinalAnswer()
   #ordinal = 0
   #baseSeq = 0
   #opened = false
@@ -47,7 +47,7 @@ export class TaskJournal {
   constructor(task: TaskContext, policy: JournalPolicy) {
     this.task = task
     this.policy = policy
-    this.known = new KnownCalls(policy.lineage)
+    this.history = new CallHistory(policy.lineage)
     this.leases = new LeaseKeeper(task.log, policy.leaseMs, policy.onLogError)
   }
 
@@ -126,7 +126,7 @@ export class TaskJournal {
       (page) => {
         const rows = [...before, ...page]
         if (page.length === pageSize) return this.#readEarlier(rows)
-        this.known.addEarlier(rows)
+        this.history.addEarlier(rows)
         for (const row of rows) {
           if (row.attempt === attempt) this.#baseSeq = Math.max(this.#baseSeq, row.seq)
         }

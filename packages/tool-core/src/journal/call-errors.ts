@@ -1,12 +1,12 @@
 import { retryWarningMarker } from '../history/retry-warning.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
-import { type KnownCall, outcomeOf } from '../history/call-history.ts'
+import { type CallSummary, outcomeOf } from '../history/call-history.ts'
 
 /** The call is refused because an earlier one may stand for it. */
 export function blockedError(
   toolName: string,
   idempotencyKey: string,
-  prior: KnownCall,
+  prior: CallSummary,
   detail: { readonly inputJson: string | null; readonly outputJson: string | null },
 ): SmithersError {
   const outcome = outcomeOf(prior)

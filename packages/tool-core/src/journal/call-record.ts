@@ -7,7 +7,7 @@ import { CallEvents } from './call-events.ts'
 import type { CallIdentity } from '../history/call-identity.ts'
 import { effectScopeOf } from './effect-scope.ts'
 import { finishRow } from './finish-row.ts'
-import type { KnownCall } from '../history/call-history.ts'
+import type { CallSummary } from '../history/call-history.ts'
 import { loggedInput, loggedOutput } from './log-mappers.ts'
 import { chain } from '../async/maybe-promise.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type RecordedJson,
   recordJson,
 } from '../json/recorded-json.ts'
-import type { TaskJournal } from './attempt-journal.ts'
+import type { AttemptJournal } from './attempt-journal.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { visibleError } from './visible-error.ts'
 
@@ -38,16 +38,16 @@ type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] }
 /** The row of one call, and the events that tell of it. */
 export class CallRecord {
   readonly #definition: ToolDefinition
-  readonly #journal: TaskJournal
+  readonly #journal: AttemptJournal
   readonly #ordinal: number
   // Filled in as the call proceeds; a copy at each step would cost more than the steps.
   readonly #row: Writable<StartRow>
   readonly #events: CallEvents = new CallEvents()
-  #known: KnownCall | undefined
+  #known: CallSummary | undefined
   #fingerprint = ''
   #stored = false
 
-  constructor(definition: ToolDefinition, journal: TaskJournal, toolCallId: string | null) {
+  constructor(definition: ToolDefinition, journal: AttemptJournal, toolCallId: string | null) {
     this.#definition = definition
     this.#journal = journal
     this.#ordinal = journal.nextOrdinal()
@@ -125,7 +125,7 @@ export class CallRecord {
       effect: null,
       errorJson: null,
     }
-    this.#journal.known.addBegun(identity.fingerprint, this.#known)
+    this.#journal.history.addBegun(identity.fingerprint, this.#known)
   }
 
   /** Stores the start row, with a claim on its key when asked. */
@@ -178,7 +178,7 @@ export class CallRecord {
     if (this.#known === undefined) return
     this.#known.status = 'error'
     this.#known.effect = 'none'
-    this.#journal.known.markFailed(this.#fingerprint, this.#known)
+    this.#journal.history.markFailed(this.#fingerprint, this.#known)
   }
 
   #start(options: StartOptions, rebases: number): MaybePromise<{ readonly ok: true } | ClaimedKey> {
@@ -229,7 +229,7 @@ export class CallRecord {
     this.#known.status = patch.status
     this.#known.effect = patch.effect
     this.#known.errorJson = patch.errorJson
-    if (patch.status === 'error') this.#journal.known.markFailed(this.#fingerprint, this.#known)
+    if (patch.status === 'error') this.#journal.history.markFailed(this.#fingerprint, this.#known)
   }
 }
 

@@ -2,13 +2,13 @@ import type { MaybePromise } from '../async/maybe-promise.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 
 /** Says whether a call that would end the task does. */
-export type SettleEnd = (ended: boolean) => void
+export type SettleFinalAnswer = (ended: boolean) => void
 
 /**
  * Keeps the order of a turn's calls around one that ends the task. Calls made after it wait until it is known whether
  * it is valid, and do not run when it is; those made before it are not touched.
  */
-export class TaskEnd {
+export class FinalAnswer {
   #ended: MaybePromise<boolean> = false
 
   /** Whether a call made now comes after the end; a promise while an earlier call may still be it. */
@@ -17,7 +17,7 @@ export class TaskEnd {
   }
 
   /** A call is made that ends the task if it is valid. */
-  mayEnd(): SettleEnd {
+  mayEnd(): SettleFinalAnswer {
     const before = this.#ended
     if (before === true) return ignore
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -31,7 +31,7 @@ export class TaskEnd {
   }
 }
 
-export function taskEndedError(toolName: string): SmithersError {
+export function answeredError(toolName: string): SmithersError {
   return new SmithersError(
     'TOOL_ABORTED',
     `Tool "${toolName}" was not run: the task has ended with its final answer. Nothing more is needed.`,

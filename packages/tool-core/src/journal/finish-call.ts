@@ -8,14 +8,14 @@ import {
 } from './call-errors.ts'
 import type { CallOutcome, CallRecord } from './call-record.ts'
 import { chain, rescue } from '../async/maybe-promise.ts'
-import { settleWithin } from '../async/with-timeout.ts'
-import type { TaskJournal } from './attempt-journal.ts'
+import { withTimeout } from '../async/with-timeout.ts'
+import type { AttemptJournal } from './attempt-journal.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /** How one call ends: its finished row, the snapshot, and what a failure of the log means for its run. */
-export class CallEnding {
+export class CallFinish {
   readonly #definition: ToolDefinition
-  readonly #journal: TaskJournal
+  readonly #journal: AttemptJournal
   readonly #record: CallRecord
   readonly #toolCallId: string
   /** Running the call a second time by accident does harm, so it runs only when its start is recorded. */
@@ -23,7 +23,7 @@ export class CallEnding {
 
   constructor(
     definition: ToolDefinition,
-    journal: TaskJournal,
+    journal: AttemptJournal,
     record: CallRecord,
     toolCallId: string,
   ) {
@@ -105,7 +105,7 @@ export class CallEnding {
     const { name, sideEffect } = this.#definition.metadata
     if (!sideEffect || !this.#journal.policy.snapshots) return this.#record.end()
     const { task } = this.#journal
-    const taken = settleWithin(task.durabilitySnapshot(name, this.#toolCallId), {
+    const taken = withTimeout(task.durabilitySnapshot(name, this.#toolCallId), {
       timeoutMs: task.timeoutMs,
       timedOut: (timeoutMs) => snapshotTimeoutError(name, timeoutMs),
     })

@@ -3,7 +3,7 @@ import { boundContext } from '../contract/tool-call-options.ts'
 import { executeCall } from '../call/execute-call.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
-import { refusedBefore, type ToolCallOptions } from '../contract/tool-call-options.ts'
+import { invalidBefore, type ToolCallOptions } from '../contract/tool-call-options.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import { getDefinedToolMetadata } from '../contract/tool-metadata.ts'
 
@@ -14,7 +14,7 @@ export interface RecordedStep {
 }
 
 /** A call as the AI SDK (5, 6 and 7) shows one that it has refused. */
-interface RefusedCall {
+interface InvalidCall {
   readonly invalid: true
   readonly toolCallId: string
   readonly toolName: string
@@ -23,7 +23,7 @@ interface RefusedCall {
 }
 
 /** Records what the AI SDK refused by itself, one row a call; a tool is handed its own, and refuses it unseen. */
-export async function recordRefusedCalls(
+export async function recordInvalidCalls(
   { toolCalls }: RecordedStep,
   tools: ReadonlyMap<string, unknown>,
   context: TaskContext,
@@ -36,7 +36,7 @@ export async function recordRefusedCalls(
       toolCallId,
       messages: [],
       [boundContext]: context,
-      [refusedBefore]: error,
+      [invalidBefore]: error,
     }
     const tool = tools.get(toolName)
     try {
@@ -48,13 +48,13 @@ export async function recordRefusedCalls(
   }
 }
 
-function isRefused(part: unknown): part is RefusedCall {
+function isRefused(part: unknown): part is InvalidCall {
   if (typeof part !== 'object' || part === null) return false
-  const { invalid, toolCallId, toolName } = part as Partial<RefusedCall>
+  const { invalid, toolCallId, toolName } = part as Partial<InvalidCall>
   return invalid === true && typeof toolCallId === 'string' && typeof toolName === 'string'
 }
 
-function isUnknownTool({ error }: RefusedCall): boolean {
+function isUnknownTool({ error }: InvalidCall): boolean {
   return error instanceof Error && error.name === 'AI_NoSuchToolError'
 }
 
@@ -98,7 +98,7 @@ function notFound(toolName: string, tools: ReadonlyMap<string, unknown>): Smithe
 }
 
 /** Seen only when the tool's own schema has nothing against the arguments. The reason may quote them, so it is left out. */
-function refusedInput({ toolName, error }: RefusedCall): SmithersError {
+function refusedInput({ toolName, error }: InvalidCall): SmithersError {
   const name = shownName(toolName)
   const reason = error instanceof Error ? ` (${error.name})` : ''
   return new SmithersError(
@@ -123,7 +123,7 @@ function missingTool(toolName: string, error: SmithersError): ToolDefinition {
     onRetry: undefined,
     verify: undefined,
     timeoutMs: undefined,
-    endsTask: false,
+    finalAnswer: false,
     archivesOutput: false,
     gates: undefined,
     // Nobody knows what of the arguments the log may see, so it sees their shape.

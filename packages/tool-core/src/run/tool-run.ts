@@ -3,7 +3,7 @@ import { boundContext } from '../contract/tool-call-options.ts'
 import { chain } from '../async/maybe-promise.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
-import { type RecordedStep, recordRefusedCalls } from './record-invalid-calls.ts'
+import { type RecordedStep, recordInvalidCalls } from './record-invalid-calls.ts'
 import { type ToModelOutput, withRepetitionNotes } from '../history/repetition-note.ts'
 import { retryWarningText } from '../history/retry-warning.ts'
 import type { SmithersError } from '../errors/smithers-error.ts'
@@ -77,10 +77,10 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
 
   function retryWarning(): MaybePromise<string | null> {
     return chain(journal.open(), () => {
-      journal.known.warned = true
+      journal.history.warned = true
       return retryWarningText({
         attempt: context.attempt,
-        earlier: journal.known.earlier,
+        earlier: journal.history.earlier,
         maxBytes,
       })
     })
@@ -103,7 +103,7 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
       for (const [key, tool] of copies) handedOut.set(key, tool)
       return Object.fromEntries(copies) as typeof tools
     },
-    record: (step) => recordRefusedCalls(step, handedOut, context),
+    record: (step) => recordInvalidCalls(step, handedOut, context),
     with: (fn) => runWithToolContext(context, fn),
     retryWarning,
     messages: (messages) =>
@@ -134,7 +134,7 @@ function bound(tool: unknown, context: TaskContext): unknown {
   if (typeof execute !== 'function') return tool
   const metadata = getDefinedToolMetadata(tool)
   const repeatable = context.attempt > 1 && metadata !== null
-  const { notes } = journalOf(context).known
+  const { notes } = journalOf(context).history
   return {
     ...tool,
     // An agent that was not handed the warning reads of a repetition in its result.

@@ -21,7 +21,7 @@ describe('defineTool', () => {
     [{ logOutput: async () => 1 }, /logOutput must be a function that returns its value at once/],
     [{ warn: true }, /warn must be a function/],
     [{ description: 5 }, /description must be a text or a function/],
-    [{ endsTask: 'yes' }, /endsTask must be true or false, got 'yes'/],
+    [{ finalAnswer: 'yes' }, /finalAnswer must be true or false, got 'yes'/],
     [{ sideEffect: 'false' }, /sideEffect must be true or false, got 'false'/],
     [{ timeoutMs: 0 }, /timeoutMs must be a number of milliseconds above 0 and up to 2147483647/],
     [{ timeoutMs: 3e9 }, /timeoutMs must be .* got 3000000000/],

@@ -12,7 +12,7 @@ export interface FinalAnswer {
 export function listenForAnswer(tools: Readonly<Record<string, unknown>>): FinalAnswer {
   let given: { readonly value: unknown; readonly toolName: string } | undefined
   const heard = Object.entries(tools).map(([toolName, tool]) => {
-    if (!endsTask(tool)) return [toolName, tool] as const
+    if (!isFinalAnswer(tool)) return [toolName, tool] as const
     const execute = async (...args: never[]): Promise<unknown> => {
       const value = await tool.execute(...args)
       given ??= { value, toolName }
@@ -22,23 +22,23 @@ export function listenForAnswer(tools: Readonly<Record<string, unknown>>): Final
   })
   return {
     tools: Object.fromEntries(heard),
-    toolName: Object.entries(tools).find(([, tool]) => endsTask(tool))?.[0] ?? null,
+    toolName: Object.entries(tools).find(([, tool]) => isFinalAnswer(tool))?.[0] ?? null,
     given: () => given,
   }
 }
 
-// `defineTool({ endsTask: true })` marks the tool. A registered symbol, so that copies of tool-core agree.
-const endsTaskKey = Symbol.for('smithers.tool.endsTask')
+// `defineTool({ finalAnswer: true })` marks the tool. A registered symbol, so that copies of tool-core agree.
+const finalAnswerKey = Symbol.for('smithers.tool.finalAnswer')
 
 interface EndingTool {
   readonly execute: (...args: never[]) => unknown
 }
 
-function endsTask(tool: unknown): tool is EndingTool {
+function isFinalAnswer(tool: unknown): tool is EndingTool {
   return (
     typeof tool === 'object' &&
     tool !== null &&
-    (tool as { readonly [endsTaskKey]?: unknown })[endsTaskKey] === true &&
+    (tool as { readonly [finalAnswerKey]?: unknown })[finalAnswerKey] === true &&
     typeof (tool as Partial<EndingTool>).execute === 'function'
   )
 }

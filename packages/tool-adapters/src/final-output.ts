@@ -1,5 +1,5 @@
 /** The output of a tool that answers once, or the last value of one that streams. */
-export async function wholeOutput(output: unknown): Promise<unknown> {
+export async function finalOutput(output: unknown): Promise<unknown> {
   const settled = await output
   if (!isStream(settled)) return settled
   let last: unknown

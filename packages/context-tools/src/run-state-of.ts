@@ -5,7 +5,7 @@ import { type RunStateStore, SmithersError, type ToolContext } from '@smithers/t
  *
  * @throws SmithersError `TOOL_LOG_UNAVAILABLE` when the log keeps none.
  */
-export function stateOf({ log, toolName }: ToolContext): RunStateStore {
+export function runStateOf({ log, toolName }: ToolContext): RunStateStore {
   if (log.state !== undefined && log.capabilities.state === true) return log.state
   throw new SmithersError(
     'TOOL_LOG_UNAVAILABLE',

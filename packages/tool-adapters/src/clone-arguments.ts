@@ -2,7 +2,7 @@
  * A copy of the plain parts of arguments. The conversation and the next try of a call hold the same objects, and code
  * from elsewhere may change what it is given. Class instances, which a schema may have made, are handed on.
  */
-export function ownArguments(args: unknown): unknown {
+export function cloneArguments(args: unknown): unknown {
   return copy(args, new Map())
 }
 
