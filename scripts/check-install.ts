@@ -40,7 +40,6 @@ const notImportedAlone = new Set([
   '@smithers/log-conformance/child-process',
   '@smithers/log-conformance/vitest',
   '@smithers/tool-adapters/langchain',
-  '@smithers/workflow/sqlite-store',
 ])
 
 const workspace = mkdtempSync(join(tmpdir(), 'smithers-install-'))

@@ -32,39 +32,6 @@ const columnOf = {
   usedAtMs: 'used_at_ms',
 } as const satisfies Record<keyof ApprovalRow, string>
 
-/** One question of a run stands for a call at a time: the partial index says so, whoever asks at once. */
-export const createApprovalTable = `
-  CREATE TABLE IF NOT EXISTS _smithers_tool_approvals (
-    id TEXT PRIMARY KEY,
-    run_id TEXT NOT NULL,
-    node_id TEXT NOT NULL,
-    iteration INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,
-    tool_name TEXT NOT NULL,
-    tool_call_id TEXT NOT NULL,
-    call_key TEXT NOT NULL,
-    idempotency_key TEXT,
-    input_json TEXT,
-    input_schema_json TEXT,
-    prompt TEXT,
-    defaults_json TEXT,
-    status TEXT NOT NULL,
-    requested_at_ms INTEGER NOT NULL,
-    expires_at_ms INTEGER,
-    decided_at_ms INTEGER,
-    decided_by TEXT,
-    comment TEXT,
-    approved_args_json TEXT,
-    used_by TEXT,
-    used_by_owner TEXT,
-    used_at_ms INTEGER
-  );
-  CREATE UNIQUE INDEX IF NOT EXISTS _smithers_tool_approvals_open ON _smithers_tool_approvals (run_id, call_key)
-    WHERE status <> 'executed';
-  CREATE INDEX IF NOT EXISTS _smithers_tool_approvals_call ON _smithers_tool_approvals (tool_call_id);
-  CREATE INDEX IF NOT EXISTS _smithers_tool_approvals_status ON _smithers_tool_approvals (status);
-`
-
 /** Keeps approvals in the file of the log. */
 export function approvalsOn(connection: LogConnection): ApprovalStore {
   return {

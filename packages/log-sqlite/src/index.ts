@@ -1,5 +1,6 @@
 export { createSqliteLog } from './sqlite-log.ts'
 export type {
+  SqliteLog,
   SqliteLogConnection,
   SqliteLogFile,
   SqliteLogOptions,

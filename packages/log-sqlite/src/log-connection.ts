@@ -1,6 +1,6 @@
 import { openTimeoutMs, useWriteAheadLog } from './open-database.ts'
 import { prepareSchema, schemaVersion, storedVersion } from './schema.ts'
-import { queryValue } from './sqlite-database.ts'
+import { inWriteTransaction, queryValue } from './sqlite-database.ts'
 import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
 import { asLogError, unavailable } from './sqlite-failure.ts'
 import { busyTimeoutMs, whenUnlocked } from './write-lock.ts'
@@ -20,6 +20,8 @@ export interface LogConnection {
   read<T>(action: string, query: () => T): T
   /** Runs a write that commits before it returns; a promise only when it has to wait for another process. */
   write<T>(action: string, commit: () => T): T | Promise<T>
+  /** Runs the statements of a write in one transaction. */
+  atomically<T>(commit: () => T): T
   /** Runs a commit that survives a power failure, when the settings allow it. */
   synced<T>(commit: () => T): T
   /** Runs a commit whose removed bytes are overwritten in the pages that held them. */
@@ -114,6 +116,8 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
         throw asLogError(error, action)
       }
     },
+
+    atomically: (commit) => inWriteTransaction(database, commit),
 
     synced(commit) {
       if (durability !== 'auto') return commit()

@@ -3,17 +3,6 @@ import type { LogConnection } from './log-connection.ts'
 import { bindText, unbound } from './rows.ts'
 import type { SqlValue } from './sqlite-database.ts'
 
-export const createRunStateTable = `
-  CREATE TABLE IF NOT EXISTS _smithers_run_state (
-    run_id TEXT NOT NULL,
-    key TEXT NOT NULL,
-    version INTEGER NOT NULL,
-    value_json TEXT NOT NULL,
-    updated_at_ms INTEGER NOT NULL,
-    PRIMARY KEY (run_id, key)
-  );
-`
-
 /** Keeps the values of runs in the file of the log. */
 export function runStateOn(connection: LogConnection): RunStateStore {
   return {

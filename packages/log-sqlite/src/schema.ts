@@ -1,11 +1,10 @@
-import { createApprovalTable } from './approvals.ts'
-import { createRunStateTable } from './run-state.ts'
+import { createRunTables } from './run-tables.ts'
 import { inWriteTransaction, queryValue } from './sqlite-database.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { unavailable } from './sqlite-failure.ts'
 
 /** The version of the table's shape that this code writes. */
-export const schemaVersion = 3
+export const schemaVersion = 4
 
 /**
  * Brings the table to this version and says whether the log may be written. A file that a newer version has shaped is
@@ -25,6 +24,7 @@ export function prepareSchema(database: SqliteDatabase): 'writable' | 'newer' {
     database.exec(createIndexes)
     database.exec(createApprovalTable)
     database.exec(createRunStateTable)
+    database.exec(createRunTables)
     database.exec(
       `INSERT INTO _smithers_tool_log_meta (key, value) VALUES ('schema_version', '${schemaVersion}')
        ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
@@ -152,4 +152,48 @@ const createIndexes = `
   CREATE INDEX IF NOT EXISTS _smithers_tool_calls_time ON _smithers_tool_calls (started_at_ms, seq, call_token);
   CREATE INDEX IF NOT EXISTS _smithers_tool_calls_running ON _smithers_tool_calls (run_id)
     WHERE finished_at_ms IS NULL;
+`
+
+// The partial index admits one open question per call of a run, however many processes ask at once.
+const createApprovalTable = `
+  CREATE TABLE IF NOT EXISTS _smithers_tool_approvals (
+    id TEXT PRIMARY KEY,
+    run_id TEXT NOT NULL,
+    node_id TEXT NOT NULL,
+    iteration INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    tool_name TEXT NOT NULL,
+    tool_call_id TEXT NOT NULL,
+    call_key TEXT NOT NULL,
+    idempotency_key TEXT,
+    input_json TEXT,
+    input_schema_json TEXT,
+    prompt TEXT,
+    defaults_json TEXT,
+    status TEXT NOT NULL,
+    requested_at_ms INTEGER NOT NULL,
+    expires_at_ms INTEGER,
+    decided_at_ms INTEGER,
+    decided_by TEXT,
+    comment TEXT,
+    approved_args_json TEXT,
+    used_by TEXT,
+    used_by_owner TEXT,
+    used_at_ms INTEGER
+  );
+  CREATE UNIQUE INDEX IF NOT EXISTS _smithers_tool_approvals_open ON _smithers_tool_approvals (run_id, call_key)
+    WHERE status <> 'executed';
+  CREATE INDEX IF NOT EXISTS _smithers_tool_approvals_call ON _smithers_tool_approvals (tool_call_id);
+  CREATE INDEX IF NOT EXISTS _smithers_tool_approvals_status ON _smithers_tool_approvals (status);
+`
+
+const createRunStateTable = `
+  CREATE TABLE IF NOT EXISTS _smithers_run_state (
+    run_id TEXT NOT NULL,
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value_json TEXT NOT NULL,
+    updated_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (run_id, key)
+  );
 `

@@ -1,5 +1,8 @@
 import { SmithersError } from '@smithers/tool-core/log'
 import type {
+  ApprovalStore,
+  RunStateStore,
+  RunStore,
   StartOptions,
   StartResult,
   StartRow,
@@ -14,6 +17,7 @@ import { cannotOpen, isDatabaseOnDisk, openDatabaseFile } from './open-database.
 import { pruneInBatches } from './prune.ts'
 import { recoverOrphans } from './recover.ts'
 import { runStateOn } from './run-state.ts'
+import { runsOn } from './runs.ts'
 import {
   bindText,
   finishSql,
@@ -64,6 +68,13 @@ export interface SqliteLogConnection extends SqliteLogSettings {
 /** Options of {@link createSqliteLog}. */
 export type SqliteLogOptions = SqliteLogFile | SqliteLogConnection
 
+/** A {@link ToolCallLog} in a SQLite file, with approvals, state and runs. */
+export interface SqliteLog extends ToolCallLog {
+  readonly approvals: ApprovalStore
+  readonly state: RunStateStore
+  readonly runs: RunStore
+}
+
 /**
  * Opens the tool-call log of a SQLite file, table `_smithers_tool_calls` (S1 §Tool Call Logging). An existing table
  * with the twelve documented columns gets the missing ones; a file that a newer version has shaped can only be listed.
@@ -71,7 +82,7 @@ export type SqliteLogOptions = SqliteLogFile | SqliteLogConnection
  * @throws SmithersError `TOOL_LOG_UNAVAILABLE` when the file cannot be opened or is no database, which leaves it as it
  *   was; from the methods when the log is closed, locked for too long, read-only or full. `INVALID_INPUT` for options.
  */
-export function createSqliteLog(options: SqliteLogOptions): ToolCallLog {
+export function createSqliteLog(options: SqliteLogOptions): SqliteLog {
   const { durability, maxWaitMs } = resolveSettings(options)
   const { path } = options
   const database = path === undefined ? options.database : openDatabaseFile(path)
@@ -108,7 +119,7 @@ function resolveSettings(options: SqliteLogOptions): Required<SqliteLogSettings>
   return { durability, maxWaitMs }
 }
 
-function logOn(connection: LogConnection, onDisk: boolean): ToolCallLog {
+function logOn(connection: LogConnection, onDisk: boolean): SqliteLog {
   return {
     name: 'sqlite',
     capabilities: {
@@ -117,9 +128,11 @@ function logOn(connection: LogConnection, onDisk: boolean): ToolCallLog {
       claims: true,
       approvals: true,
       state: true,
+      runs: true,
     },
     approvals: approvalsOn(connection),
     state: runStateOn(connection),
+    runs: runsOn(connection),
 
     start(row, { durability, claim }) {
       return connection.write('record the start of a call', () => {

@@ -12,7 +12,6 @@ export {
   toolset,
 } from '@smithers/tool-core'
 export {
-  createMemoryRunStore,
   createSmithers,
   Loop,
   Parallel,

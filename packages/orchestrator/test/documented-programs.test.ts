@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMemoryLog } from '@smithers/log-memory'
 import { createToolContext, runWithToolContext } from '@smithers/tool-core'
-import { createMemoryRunStore, runWorkflow } from '@smithers/orchestrator'
+import { runWorkflow } from '@smithers/orchestrator'
 import { prompts, reply } from './fixtures/seeds/offline-anthropic.ts'
 import { orders } from './fixtures/seeds/whole-foods.ts'
 
@@ -134,14 +134,14 @@ describe('the documented programs', () => {
   })
 })
 
-describe('createMemoryRunStore', () => {
+describe('runWorkflow', () => {
   test('lets a run of a documented program be asked for again without running it again', async () => {
     const { default: workflow } = await import('./fixtures/seeds/s0-workflow.tsx')
-    const store = createMemoryRunStore()
+    const log = createMemoryLog()
     reply('{"summary":"once"}', '{"summary":"twice"}')
     const input = { file: 'src/auth.ts' }
-    await runWorkflow(workflow, { input, runId: 'run-1', rootDir: project, store })
-    const again = await runWorkflow(workflow, { runId: 'run-1', store })
+    await runWorkflow(workflow, { input, runId: 'run-1', rootDir: project, log })
+    const again = await runWorkflow(workflow, { runId: 'run-1', log })
     expect(again.outputs.result).toEqual({ summary: 'once' })
     expect(prompts).toHaveLength(1)
   })

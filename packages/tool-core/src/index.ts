@@ -71,6 +71,21 @@ export type {
 } from './log/approval-store.ts'
 export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
 export type {
+  AttemptEnd,
+  AttemptRow,
+  AttemptStart,
+  ClaimRequest,
+  ClaimResult,
+  Fenced,
+  LoopRow,
+  RunEnd,
+  RunQuery,
+  RunRow,
+  RunStatus,
+  RunStore,
+  TaskRow,
+} from './log/run-store.ts'
+export type {
   EffectScope,
   ToolCallClaim,
   ToolCallRow,

@@ -22,6 +22,21 @@ export type {
 export { archiveKey, type ArchivedOutput } from './log/archived-output.ts'
 export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
 export type {
+  AttemptEnd,
+  AttemptRow,
+  AttemptStart,
+  ClaimRequest,
+  ClaimResult,
+  Fenced,
+  LoopRow,
+  RunEnd,
+  RunQuery,
+  RunRow,
+  RunStatus,
+  RunStore,
+  TaskRow,
+} from './log/run-store.ts'
+export type {
   EffectScope,
   ToolCallClaim,
   ToolCallRow,
@@ -35,5 +50,6 @@ export {
   selectRows,
 } from './log/listing.ts'
 export { isOrphan, outcomeUnknown } from './log/orphan.ts'
+export { isRunFree } from './log/run-lease.ts'
 export { currentOwnerId, isOwnerGone } from './log/process-owner.ts'
 export { isSmithersError, SmithersError } from './errors/smithers-error.ts'

@@ -4,14 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import {
-  createMemoryRunStore,
   createSmithers,
   Loop,
   Parallel,
   runWorkflow,
   type WorkflowDefinition,
 } from '@smithers/workflow'
-import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { z } from 'zod'
 
@@ -111,12 +109,10 @@ async function timePerTask(
     const path = join(directory, `${storage}-${count}-${repetition}-${Math.random()}.db`)
     const sqlite = storage === 'sqlite'
     const log = sqlite ? createSqliteLog({ path }) : createMemoryLog()
-    const store = sqlite ? createSqliteRunStore({ path }) : createMemoryRunStore()
     const startedAt = performance.now()
-    const { tasks } = await runWorkflow(workflow, { log, store, runId: 'run' })
+    const { tasks } = await runWorkflow(workflow, { log, runId: 'run' })
     best = Math.min(best, (performance.now() - startedAt) / count)
     if (tasks.length !== count) throw new Error(`${tasks.length} tasks of ${count} ran.`)
-    await store.close()
     await log.close()
   }
   return best

@@ -42,18 +42,3 @@ export {
 export type { TaskFunction, TaskScope } from './task/task-scope.ts'
 export type { AgentAnswer, AgentMessage, TaskAgent } from './task/agent.ts'
 export type { TaskEvent, TaskAddress, WorkflowEvent } from './events/workflow-event.ts'
-export { createMemoryRunStore } from './store/memory-run-store.ts'
-export type {
-  AttemptEnd,
-  AttemptRow,
-  AttemptStart,
-  ClaimRequest,
-  ClaimResult,
-  Fenced,
-  LoopRow,
-  RunEnd,
-  RunRow,
-  RunStatus,
-  RunStore,
-  TaskRow,
-} from './store/run-store.ts'

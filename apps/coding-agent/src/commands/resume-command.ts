@@ -41,17 +41,17 @@ async function resume(
   options: ResumeOptions,
   surroundings: WorkflowCommandSurroundings,
 ): Promise<void> {
-  const [{ runWorkflowFile }, { knownRun, openExistingRunStore }] = await Promise.all([
+  const [{ runWorkflowFile }, { knownRun }] = await Promise.all([
     import('./run-workflow-file.ts'),
-    import('../workflow/open-run-store.ts'),
+    import('../workflow/known-run.ts'),
   ])
-  const store = openExistingRunStore(options.log)
+  const log = openExistingLog(options.log)
   let recorded: string | undefined
   try {
-    const { optionsJson } = await knownRun(store, runId, options.log)
+    const { optionsJson } = await knownRun(log, runId, options.log)
     recorded = (JSON.parse(optionsJson) as { readonly source?: string }).source
   } finally {
-    await store.close()
+    await log.close()
   }
   const file = options.workflow ?? recorded
   if (file === undefined) {

@@ -25,22 +25,20 @@ interface RunsOptions {
 }
 
 async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void> {
-  const [{ openExistingRunStore }, { runState }, { plainTable, tableText }] = await Promise.all([
-    import('../workflow/open-run-store.ts'),
+  const [{ runState }, { plainTable, tableText }] = await Promise.all([
     import('../workflow/explain-run.ts'),
     import('../terminal/call-table.ts'),
   ])
-  const store = openExistingRunStore(options.log)
   const log = openExistingLog(options.log)
   try {
-    const runs = await store.runs({ limit: options.limit })
+    const runs = await log.runs.list({ limit: options.limit })
     const nowMs = Date.now()
     const table = plainTable(
       ['run', 'workflow', 'state', 'tasks done of begun', 'begun'],
       terminal.colors,
     )
     for (const run of runs) {
-      const tasks = await store.tasks(run.runId)
+      const tasks = await log.runs.tasks(run.runId)
       const finished = tasks.filter(({ status }) => status === 'finished').length
       const waits = await pendingApprovals({ log, runId: run.runId })
       const state = runState(run, waits.length, nowMs)
@@ -60,6 +58,5 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
     else if (!options.json) terminal.line(tableText(table))
   } finally {
     await log.close()
-    await store.close()
   }
 }

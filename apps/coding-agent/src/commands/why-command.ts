@@ -34,22 +34,21 @@ async function explain(
   { log: path, json }: WhyOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const [{ knownRun, openExistingRunStore }, { waitingCalls }] = await Promise.all([
-    import('../workflow/open-run-store.ts'),
+  const [{ knownRun }, { waitingCalls }] = await Promise.all([
+    import('../workflow/known-run.ts'),
     import('../agent/paused-run.ts'),
   ])
-  const store = openExistingRunStore(path)
   const log = openExistingLog(path)
   try {
     const calls = await collectRows(log, { runId })
     const waits = await waitingCalls(log, runId, path)
-    const [first] = await store.runs({ runId })
+    const [first] = await log.runs.list({ runId })
     const answer =
       first === undefined && calls.length > 0
         ? await ofCalls({ runId, calls, waits })
         : await ofWorkflow({
-            run: await knownRun(store, runId, path),
-            tasks: await store.tasks(runId),
+            run: await knownRun(log, runId, path),
+            tasks: await log.runs.tasks(runId),
             calls,
             waits,
             logArgument: logArgument(path),
@@ -58,7 +57,6 @@ async function explain(
     else terminal.line(printable(answer.text))
   } finally {
     await log.close()
-    await store.close()
   }
 }
 

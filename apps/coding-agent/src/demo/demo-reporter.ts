@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { SandboxReport } from '@smithers/sandbox'
 import type { ToolCallRow } from '@smithers/tool-core'
-import type { RunRow } from '@smithers/workflow'
+import type { RunRow } from '@smithers/tool-core/log'
 import { callTable } from '../terminal/call-table.ts'
 import { coloredPatch } from '../terminal/colored-patch.ts'
 import { isolationSentence, missingIsolation } from '../terminal/isolation-text.ts'

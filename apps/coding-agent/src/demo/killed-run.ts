@@ -7,8 +7,7 @@ import {
   resolveToolApproval,
   type ToolCallRow,
 } from '@smithers/tool-core'
-import type { AttemptRow, RunRow } from '@smithers/workflow'
-import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
+import type { AttemptRow, RunRow } from '@smithers/tool-core/log'
 import { collectRows } from '../log/all-rows.ts'
 import type { DemoReporter } from './demo-reporter.ts'
 import type { PaymentServer } from './payment-server.ts'
@@ -122,17 +121,15 @@ async function approveWhatWaits({
 
 async function recordedRun(path: string): Promise<RecordedRun> {
   const log = createSqliteLog({ path })
-  const store = createSqliteRunStore({ path })
   try {
     return {
-      runs: await store.runs({ limit: 100 }),
-      attempts: await store.attempts(demoRunId),
+      runs: await log.runs.list({ limit: 100 }),
+      attempts: await log.runs.attempts(demoRunId),
       rows: await collectRows(log, {}),
-      approvals: (await log.approvals?.list({})) ?? [],
+      approvals: await log.approvals.list({}),
     }
   } finally {
     await log.close()
-    await store.close()
   }
 }
 

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { createSqliteLog } from '@smithers/log-sqlite'
-import type { ApprovalStore, ToolCallLog } from '@smithers/tool-core/log'
+import { createSqliteLog, type SqliteLog } from '@smithers/log-sqlite'
+import type { ToolCallLog } from '@smithers/tool-core/log'
 import { isDirectory } from '../agent/root-directory.ts'
 import { badInput } from '../command-failure.ts'
 
 /** The log of an earlier run. Never creates a file. */
-export function openExistingLog(path: string): ToolCallLog {
+export function openExistingLog(path: string): SqliteLog {
   if (!existsSync(path)) {
     throw badInput(`There is no log at ${path}. "smithers run --log ${path} …" makes one.`)
   }
@@ -28,7 +28,7 @@ export function openLogForRun(path: string): ToolCallLog {
   return createdOnFirstUse(() => opened(path))
 }
 
-function opened(path: string): ToolCallLog {
+function opened(path: string): SqliteLog {
   if (isDirectory(path)) throw badInput(`The log ${path} is a directory. Give a file.`)
   try {
     return createSqliteLog({ path })
@@ -38,24 +38,44 @@ function opened(path: string): ToolCallLog {
   }
 }
 
-function createdOnFirstUse(open: () => ToolCallLog): ToolCallLog {
-  let log: ToolCallLog | undefined
+function createdOnFirstUse(open: () => SqliteLog): ToolCallLog {
+  let log: SqliteLog | undefined
   let closed = false
-  const use = (): ToolCallLog => {
+  const use = (): SqliteLog => {
     if (closed) throw new Error('The log is closed.')
     return (log ??= open())
   }
   return {
     name: 'sqlite',
-    capabilities: { durable: true, multiProcess: true, claims: true, approvals: true, state: true },
+    capabilities: {
+      durable: true,
+      multiProcess: true,
+      claims: true,
+      approvals: true,
+      state: true,
+      runs: true,
+    },
     approvals: {
-      request: (row) => approvalsOf(use()).request(row),
-      update: (id, expected, patch) => approvalsOf(use()).update(id, expected, patch),
-      list: (query) => (log === undefined ? [] : approvalsOf(log).list(query)),
+      request: (row) => use().approvals.request(row),
+      update: (id, expected, patch) => use().approvals.update(id, expected, patch),
+      list: (query) => (log === undefined ? [] : log.approvals.list(query)),
     },
     state: {
-      get: (runId, key) => log?.state?.get(runId, key),
-      set: (entry) => use().state?.set(entry) ?? false,
+      get: (runId, key) => log?.state.get(runId, key),
+      set: (entry) => use().state.set(entry),
+    },
+    runs: {
+      claim: (request) => use().runs.claim(request),
+      renew: (...lease) => use().runs.renew(...lease),
+      nameWorkflow: (...name) => use().runs.nameWorkflow(...name),
+      release: (end) => use().runs.release(end),
+      startAttempt: (start) => use().runs.startAttempt(start),
+      finishAttempt: (end) => use().runs.finishAttempt(end),
+      saveLoop: (...loop) => use().runs.saveLoop(...loop),
+      list: (query) => log?.runs.list(query) ?? [],
+      tasks: (runId) => log?.runs.tasks(runId) ?? [],
+      attempts: (runId) => log?.runs.attempts(runId) ?? [],
+      loops: (runId) => log?.runs.loops(runId) ?? [],
     },
     start: (row, options) => use().start(row, options),
     finish: (callToken, patch) => use().finish(callToken, patch),
@@ -69,9 +89,4 @@ function createdOnFirstUse(open: () => ToolCallLog): ToolCallLog {
       return log?.close()
     },
   }
-}
-
-function approvalsOf({ approvals }: ToolCallLog): ApprovalStore {
-  if (approvals === undefined) throw new Error('The log keeps no approvals.')
-  return approvals
 }

@@ -1,6 +1,6 @@
 import { isOrphan } from '@smithers/tool-core/log'
 import type { ToolCallRow } from '@smithers/tool-core/log'
-import type { RunRow, TaskRow } from '@smithers/workflow'
+import type { RunRow, TaskRow } from '@smithers/tool-core/log'
 import type { WaitingCall } from '../agent/paused-run.ts'
 import { type BlockedCall, blockedCalls } from '../log/blocked-calls.ts'
 import { callVerdict } from '../log/call-outcome.ts'

@@ -10,19 +10,17 @@ import { shellWord } from '../terminal/shell-word.ts'
 import type { WorkflowReporter } from '../terminal/workflow-reporter.ts'
 import type { LoadedWorkflow } from './load-workflow.ts'
 import { ownerText } from './owner-text.ts'
-import { openRunStoreForRun } from './open-run-store.ts'
 
 /** What the person chooses of a workflow's run. */
 export type WorkflowFileOptions = Omit<
   RunWorkflowOptions,
-  'runId' | 'log' | 'store' | 'signal' | 'onEvent' | 'onApproval'
+  'runId' | 'log' | 'signal' | 'onEvent' | 'onApproval'
 >
 
 /** A workflow to run or to go on with. */
 export interface WorkflowRunOptions {
   readonly loaded: LoadedWorkflow
   readonly runId: string
-  /** The log and the runs are in one file. */
   readonly logPath: string
   readonly options: WorkflowFileOptions
   readonly reporter: WorkflowReporter
@@ -35,7 +33,6 @@ export interface WorkflowRunOptions {
 export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
   const { loaded, runId, logPath, options, reporter, onApproval, interrupted } = run
   const log = openLogForRun(logPath)
-  const store = openRunStoreForRun(logPath)
   const calls = observeCalls(runId, reporter)
   let began = false
   try {
@@ -44,7 +41,6 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
       source: loaded.path,
       runId,
       log,
-      store,
       signal: interrupted,
       onApproval,
       onEvent: (event) => {
@@ -72,7 +68,6 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
     await calls.stop()
     reporter.stop()
     await log.close()
-    await store.close()
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ToolCallRow } from '@smithers/tool-core'
-import type { AttemptRow, RunRow } from '@smithers/workflow'
+import type { AttemptRow, RunRow } from '@smithers/tool-core/log'
 import type { KilledRun, RecordedRun } from '../../src/demo/killed-run.ts'
 import { checkRun } from '../../src/demo/run-checks.ts'
 

@@ -3,7 +3,7 @@ import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { createToolContext, defineTool, runWithToolContext } from '@smithers/tool-core'
 import { currentOwnerId } from '@smithers/tool-core/log'
 import type { ApprovalRow, ToolCallRow } from '@smithers/tool-core'
-import type { RunRow, TaskRow } from '@smithers/workflow'
+import type { RunRow, TaskRow } from '@smithers/tool-core/log'
 import { z } from 'zod'
 import { ownerText } from '../../src/workflow/owner-text.ts'
 import { waitingCall } from '../../src/agent/paused-run.ts'
@@ -37,7 +37,7 @@ const task: TaskRow = {
   errorJson: null,
   startedAtMs: nowMs - 7000,
   finishedAtMs: null,
-  place: null,
+  finishOrder: null,
 }
 
 /** The run as a log knows it that holds nothing else. */

@@ -1,8 +1,10 @@
 import type { ApprovalStore } from './approval-store.ts'
 import { createMemoryApprovals } from './memory-approvals.ts'
 import { createMemoryRunState } from './memory-run-state.ts'
+import { createMemoryRunStore } from './memory-run-store.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import type { RunStateStore } from './run-state-store.ts'
+import type { RunStore } from './run-store.ts'
 import { selectRows } from './listing.ts'
 import { MemoryRows, positionOf } from './memory-rows.ts'
 import { isOrphan, outcomeUnknown } from './orphan.ts'
@@ -39,6 +41,7 @@ export interface MemoryLogOptions {
 export interface MemoryLog extends ToolCallLog {
   readonly approvals: ApprovalStore
   readonly state: RunStateStore
+  readonly runs: RunStore
   start(row: StartRow, options: StartOptions): StartResult
   finish(callToken: string, patch: FinishPatch): 'ok' | 'fenced'
   renew(callToken: string, leaseExpiresAtMs: number): boolean
@@ -98,9 +101,11 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       claims: true,
       approvals: true,
       state: true,
+      runs: true,
     },
     approvals: approvals.store,
     state: state.store,
+    runs: createMemoryRunStore(assertOpen),
 
     start(row, { claim }) {
       assertOpen()

@@ -2,6 +2,7 @@ import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import type { ApprovalStore } from './approval-store.ts'
 import type { RunStateStore } from './run-state-store.ts'
+import type { RunStore } from './run-store.ts'
 import type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './tool-call-row.ts'
 
 /** What is known of a call before it runs. */
@@ -107,6 +108,8 @@ export interface ToolCallLogCapabilities {
   readonly approvals?: boolean
   /** The log has `state`. @default false */
   readonly state?: boolean
+  /** The log has `runs`. @default false */
+  readonly runs?: boolean
 }
 
 /**
@@ -120,6 +123,8 @@ export interface ToolCallLog {
   readonly approvals?: ApprovalStore
   /** Small values of runs, such as the plan of an agent. */
   readonly state?: RunStateStore
+  /** Runs of workflows. Without them a workflow that uses the log cannot be resumed. */
+  readonly runs?: RunStore
   /**
    * Stores a `'started'` row and, when asked, claims its key in the same transaction. A key that is in flight under
    * either kind of claim is `'claimed'`, also for an orphan: only `finish` and `recover` end a claim, so that nobody

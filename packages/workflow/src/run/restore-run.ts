@@ -1,8 +1,7 @@
-import type { ToolCallLog, ToolCallRow } from '@smithers/tool-core'
+import type { RunStore, ToolCallLog, ToolCallRow } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
 import type { LoopProgress } from '../schedule/build-plan.ts'
 import { progressKey } from '../schedule/plan-node.ts'
-import type { RunStore } from '../store/run-store.ts'
 import { checkValue } from '../values/check-value.ts'
 import { FinishedOutputs } from '../define/finished-outputs.ts'
 import type { OutputReference } from '../tree/output-reference.ts'
@@ -29,7 +28,7 @@ export interface RunProgress {
  * @throws SmithersError `WORKFLOW_INVALID` when a schema has changed so that a recorded output no longer matches.
  */
 export async function restoreRun(
-  store: RunStore,
+  runs: RunStore,
   runId: string,
   schemas: ReadonlyMap<string, OutputReference>,
 ): Promise<RunProgress> {
@@ -41,16 +40,16 @@ export async function restoreRun(
     attempts: new Map(),
     loops: new Map(),
   }
-  for (const { loopId, iteration, finished } of await store.loops(runId)) {
+  for (const { loopId, iteration, finished } of await runs.loops(runId)) {
     progress.loops.set(loopId, { iteration, finished })
   }
-  const rows = await store.tasks(runId)
+  const rows = await runs.tasks(runId)
   for (const { nodeId, iteration, attempt } of rows) {
     progress.attempts.set(progressKey(nodeId, iteration), attempt)
   }
   const finished = rows
     .filter(({ status }) => status === 'finished')
-    .toSorted((a, b) => (a.place ?? 0) - (b.place ?? 0))
+    .toSorted((a, b) => (a.finishOrder ?? 0) - (b.finishOrder ?? 0))
   for (const { nodeId, iteration, taskId, outputName, outputJson, attempt } of finished) {
     const raw = JSON.parse(outputJson ?? 'null') as unknown
     const schema = outputName === null ? undefined : schemas.get(outputName)?.schema

@@ -1,9 +1,7 @@
-import { SmithersError } from '@smithers/tool-core'
+import { type RunRow, SmithersError } from '@smithers/tool-core'
 import type { WorkflowDefinition } from '../define/create-smithers.ts'
 import { plainJson } from '../values/plain-json.ts'
-import type { RunRow } from '../store/run-store.ts'
-import { type ValueCheck } from '../values/check-value.ts'
-import { checkValue } from '../values/check-value.ts'
+import { checkValue, type ValueCheck } from '../values/check-value.ts'
 import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 
 /** An input as it was given. */

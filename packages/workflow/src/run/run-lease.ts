@@ -1,6 +1,6 @@
 import { type MaybePromise, SmithersError } from '@smithers/tool-core'
 import { currentOwnerId } from '@smithers/tool-core/log'
-import type { ClaimResult, Fenced, LoopRow, RunRow, RunStore } from '../store/run-store.ts'
+import type { ClaimResult, Fenced, LoopRow, RunRow, RunStore } from '@smithers/tool-core/log'
 import type { AttemptJournal } from '../task/run-attempts.ts'
 import { markFatal } from '../errors/fatal-error.ts'
 import { errorJson } from '../errors/error-json.ts'
@@ -19,7 +19,7 @@ export interface RecordedTask {
  */
 export class RunLease {
   readonly runId: string
-  readonly #store: RunStore
+  readonly #runs: RunStore
   readonly #leaseToken: string
   readonly #leaseMs: number
   readonly #onLost: (error: SmithersError) => void
@@ -27,12 +27,12 @@ export class RunLease {
   #expiresAtMs: number
 
   private constructor(
-    store: RunStore,
+    runs: RunStore,
     lease: { readonly runId: string; readonly token: string; readonly ms: number },
     onLost: (error: SmithersError) => void,
   ) {
     this.runId = lease.runId
-    this.#store = store
+    this.#runs = runs
     this.#leaseToken = lease.token
     this.#leaseMs = lease.ms
     this.#onLost = onLost
@@ -48,7 +48,7 @@ export class RunLease {
    * @throws SmithersError `WORKFLOW_RUN_BUSY`
    */
   static async claim(
-    store: RunStore,
+    runs: RunStore,
     request: {
       readonly runId: string
       readonly inputJson: string | null
@@ -60,7 +60,7 @@ export class RunLease {
     const { runId, inputJson, optionsJson, leaseMs } = request
     const token = crypto.randomUUID()
     const nowMs = Date.now()
-    const claimed: ClaimResult = await store.claim({
+    const claimed: ClaimResult = await runs.claim({
       runId,
       inputJson,
       optionsJson,
@@ -70,16 +70,16 @@ export class RunLease {
       nowMs,
     })
     if (!claimed.ok) throw busy(claimed.run, nowMs)
-    const lease = new RunLease(store, { runId, token, ms: leaseMs }, onLost)
+    const lease = new RunLease(runs, { runId, token, ms: leaseMs }, onLost)
     return { lease, run: claimed.run, created: claimed.created }
   }
 
   nameWorkflow(workflow: string): Promise<void> {
-    return this.#write(this.#store.nameWorkflow(this.runId, this.#leaseToken, workflow))
+    return this.#write(this.#runs.nameWorkflow(this.runId, this.#leaseToken, workflow))
   }
 
   saveLoop(row: Omit<LoopRow, 'runId'>): Promise<void> {
-    return this.#write(this.#store.saveLoop({ ...row, runId: this.runId }, this.#leaseToken))
+    return this.#write(this.#runs.saveLoop({ ...row, runId: this.runId }, this.#leaseToken))
   }
 
   journalOf(task: RecordedTask): AttemptJournal {
@@ -89,11 +89,11 @@ export class RunLease {
     return {
       start: (attempt) =>
         this.#write(
-          this.#store.startAttempt({ ...place, taskId, outputName, attempt, nowMs: Date.now() }),
+          this.#runs.startAttempt({ ...place, taskId, outputName, attempt, nowMs: Date.now() }),
         ),
       end: (attempt, { outputJson }) =>
         this.#write(
-          this.#store.finishAttempt({
+          this.#runs.finishAttempt({
             ...end,
             attempt,
             status: 'finished',
@@ -103,7 +103,7 @@ export class RunLease {
         ),
       fail: (attempt, error, status) =>
         this.#write(
-          this.#store.finishAttempt({
+          this.#runs.finishAttempt({
             ...end,
             attempt,
             status,
@@ -117,7 +117,7 @@ export class RunLease {
   /** Gives the run up. Silent when this process no longer holds it. */
   async release(status: 'finished' | 'failed' | 'stopped', error?: unknown): Promise<void> {
     clearInterval(this.#renewing)
-    await this.#store.release({
+    await this.#runs.release({
       runId: this.runId,
       leaseToken: this.#leaseToken,
       status,
@@ -133,12 +133,12 @@ export class RunLease {
   async #renew(): Promise<void> {
     const expiresAtMs = Date.now() + this.#leaseMs
     try {
-      if ((await this.#store.renew(this.runId, this.#leaseToken, expiresAtMs)) === 'ok') {
+      if ((await this.#runs.renew(this.runId, this.#leaseToken, expiresAtMs)) === 'ok') {
         this.#expiresAtMs = expiresAtMs
         return
       }
     } catch {
-      // The store may answer next time; until the lease ends nobody else can have the run.
+      // The runs may answer next time; until the lease ends nobody else can have the run.
       if (Date.now() < this.#expiresAtMs) return
     }
     clearInterval(this.#renewing)

@@ -1,6 +1,5 @@
 import type { ToolCallLog, ToolRunOptions } from '@smithers/tool-core'
 import type { WorkflowEvent } from '../events/workflow-event.ts'
-import type { RunStore } from '../store/run-store.ts'
 import type { TaskToolOptions } from '../task/run-task.ts'
 
 /** Options of {@link runWorkflow} (S1 §Configuration). On a resume, options left out are as the run was begun with. */
@@ -11,10 +10,12 @@ export interface RunWorkflowOptions<Input = unknown> extends Omit<TaskToolOption
   readonly runId?: string
   /** The folder that tools work in. @default the folder of the file that defines the workflow */
   readonly rootDir?: string
-  /** Where tool calls are journaled. @default a log in memory */
+  /**
+   * Records the run and its tool calls. A run can be resumed only with a log whose `capabilities.runs` is true.
+   *
+   * @default a log in memory, which ends with this call
+   */
   readonly log?: ToolCallLog
-  /** Where the run is recorded. @default a store in memory, with which nothing can be resumed */
-  readonly store?: RunStore
   /** Kept with the run: for whoever resumes it, the file that defines the workflow. */
   readonly source?: string
   /** Pause before the first retry of a task, in milliseconds; doubles with each, up to a minute. @default 1_000 */
@@ -84,7 +85,6 @@ export function optionsForTools(options: RunWorkflowOptions): ToolRunOptions {
 
 const ownOptions = [
   'input',
-  'store',
   'source',
   'toolTimeoutMs',
   'backoffMs',

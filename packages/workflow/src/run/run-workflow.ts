@@ -2,7 +2,6 @@ import { isSmithersError, SmithersError } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { isWorkflow, type WorkflowDefinition } from '../define/create-smithers.ts'
 import { toleratingListener } from '../events/tolerating-listener.ts'
-import { createMemoryRunStore } from '../store/memory-run-store.ts'
 import { allowedKeys } from '../task/allowed-keys.ts'
 import { checkedContext } from '../task/checked-context.ts'
 import { isPaused } from '../errors/paused.ts'
@@ -19,7 +18,7 @@ import {
 import { WorkflowRun } from './workflow-run.ts'
 
 /**
- * Runs a workflow to its end, or resumes it: with the id of a run in `store`, tasks that have finished are not run
+ * Runs a workflow to its end, or resumes it: with the id of a run in `log`, tasks that have finished are not run
  * again, and an interrupted one begins its next attempt, warned of what the earlier ones may have done.
  *
  * Whatever a run that has begun is rejected with, it can be resumed with its id: `details.runId` of the error.
@@ -38,15 +37,15 @@ export async function runWorkflow<Input, Outputs extends object>(
   const {
     input,
     runId = crypto.randomUUID(),
-    store = createMemoryRunStore(),
     log = createMemoryLog(),
     backoffMs = 1000,
     signal,
     onEvent,
   } = options
+  const runs = log.runs ?? createMemoryLog().runs
   const allow = allowedKeys(options.allow)
   const emit = toleratingListener(onEvent)
-  const [known] = await store.runs({ runId })
+  const [known] = await runs.list({ runId })
   const recorded = (known === undefined ? {} : JSON.parse(known.optionsJson)) as RecordedOptions
   const merged = mergeOptions(options, {
     rootDir: workflow.directory ?? process.cwd(),
@@ -57,7 +56,7 @@ export async function runWorkflow<Input, Outputs extends object>(
   const { rootDir } = checkedContext({ ...toolOptions, runId })
   assertSameInput(input, known)
   if (known?.status === 'finished') {
-    const progress = await restoreRun(store, runId, workflow.outputs)
+    const progress = await restoreRun(runs, runId, workflow.outputs)
     return resultOf(runId, progress)
   }
   const given = givenInput(input)
@@ -68,7 +67,7 @@ export async function runWorkflow<Input, Outputs extends object>(
 
   const ending = new AbortController()
   const { lease, created, run } = await RunLease.claim(
-    store,
+    runs,
     {
       runId,
       inputJson: given.json,
@@ -85,8 +84,8 @@ export async function runWorkflow<Input, Outputs extends object>(
     const parsed = await recordedInput(workflow, run)
     // What the process before left running has an unknown outcome from here on.
     if (!created) await log.recover({ runId, nowMs: Date.now() })
-    const progress = await restoreRun(store, runId, workflow.outputs)
-    // A log may know more of a run than a store that was lost, or that nobody gave.
+    const progress = await restoreRun(runs, runId, workflow.outputs)
+    // A log without runs still knows the calls of earlier attempts.
     if (created && options.runId !== undefined) await addAttemptsOfLog(progress, log, runId)
     emit({
       type: 'run-start',
@@ -112,7 +111,7 @@ export async function runWorkflow<Input, Outputs extends object>(
   } catch (error) {
     const failure = resumable(error, runId)
     const stops = failure.code === 'WORKFLOW_STOPPED' || isPaused(failure)
-    // A store that fails now hides no failure; the lease ends by itself.
+    // A log that fails now must not hide the failure; the lease expires by itself.
     await lease.release(stops ? 'stopped' : 'failed', failure).catch(() => {})
     emit({ type: 'run-error', runId, error: failure })
     throw failure

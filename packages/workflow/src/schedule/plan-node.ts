@@ -36,7 +36,7 @@ export interface PlannedGroup extends Planned {
 export interface PlannedLoop extends Planned {
   readonly kind: 'loop'
   readonly loop: LoopNode
-  /** The loop in the run store: its id, after the iterations of the loops around it. */
+  /** The loop as the log records it: its id, after the iterations of the loops around it. */
   readonly loopId: string
   readonly iteration: number
   body: PlannedGroup | null

@@ -1,7 +1,6 @@
 import { createMemoryLog } from '@smithers/log-memory'
 import { defineTool, type ToolCallRow } from '@smithers/tool-core'
 import {
-  createMemoryRunStore,
   createSmithers,
   type RunTaskOptions,
   runTask,
@@ -89,7 +88,6 @@ describe('runTask with allow', () => {
 
 describe('runWorkflow with allow', () => {
   test('lets a call run that the run was blocked by', async () => {
-    const store = createMemoryRunStore()
     const { Workflow, Task, smithers, outputs } = createSmithers({
       payment: z.object({ paid: z.boolean() }),
     })
@@ -108,7 +106,7 @@ describe('runWorkflow with allow', () => {
         </Workflow>
       )
     })
-    const options = { runId: 'r', log, store }
+    const options = { runId: 'r', log }
     await expect(runWorkflow(workflow, options)).rejects.toThrow('the provider is down')
     await expect(runWorkflow(workflow, options)).rejects.toMatchObject({
       code: 'TASK_OUTPUT_INVALID',

@@ -1,7 +1,6 @@
 import { createMemoryLog } from '@smithers/log-memory'
 import { defineTool, pendingApprovals, resolveToolApproval } from '@smithers/tool-core'
 import { createSmithers, runWorkflow } from '@smithers/workflow'
-import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { scriptedAgent } from '../fixtures/scripted-agent.ts'
@@ -9,7 +8,6 @@ import { scriptedAgent } from '../fixtures/scripted-agent.ts'
 describe('runWorkflow', () => {
   test('pauses for an approval, lets parallel tasks finish, and goes on when it is resumed', async () => {
     const log = createMemoryLog()
-    const store = createSqliteRunStore({ path: ':memory:' })
     const effects: string[] = []
     const send = defineTool({
       name: 'send',
@@ -52,19 +50,18 @@ describe('runWorkflow', () => {
         </Workflow>
       )
     })
-    await expect(runWorkflow(workflow, { runId: 'r', log, store })).rejects.toMatchObject({
+    await expect(runWorkflow(workflow, { runId: 'r', log })).rejects.toMatchObject({
       code: 'TOOL_APPROVAL_REQUIRED',
       details: { runId: 'r' },
     })
     expect(effects).toEqual(['notes'])
-    expect((await store.runs({ runId: 'r' }))[0]?.status).toBe('stopped')
+    expect((await log.runs.list({ runId: 'r' }))[0]?.status).toBe('stopped')
 
     const [approval] = await pendingApprovals({ log, runId: 'r' })
     await resolveToolApproval({ log, id: approval?.id ?? '', approved: true })
-    await runWorkflow(workflow, { runId: 'r', log, store })
+    await runWorkflow(workflow, { runId: 'r', log })
     expect(effects).toEqual(['notes', 'send mia'])
-    expect((await store.runs({ runId: 'r' }))[0]?.status).toBe('finished')
-    await store.close()
+    expect((await log.runs.list({ runId: 'r' }))[0]?.status).toBe('finished')
   })
 
   test('makes no call that the agent asks for after one that waits, however fast its model answers', async () => {

@@ -1,7 +1,7 @@
+import { createMemoryLog } from '@smithers/log-memory'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
-  createMemoryRunStore,
   createSmithers,
   runWorkflow,
   Task,
@@ -21,7 +21,7 @@ async function runThenMend(
   wrong: (ctx: Context) => WorkflowNode,
   input: Readonly<Record<string, unknown>> = {},
 ): Promise<{ readonly error: unknown; readonly finishedOnce: boolean }> {
-  const store = createMemoryRunStore()
+  const log = createMemoryLog()
   let firstRan = 0
   const first = (
     <Task id="first">
@@ -37,14 +37,14 @@ async function runThenMend(
         {rest(ctx)}
       </Workflow>
     ))
-  const run = runWorkflow(workflowOf(wrong), { runId: 'run-1', store, input })
+  const run = runWorkflow(workflowOf(wrong), { runId: 'run-1', log, input })
   const error: unknown = await run.then(
     () => 'It ran.',
     (reason: unknown) => reason,
   )
-  expect(await store.runs()).toMatchObject([{ status: 'failed', leaseToken: null }])
+  expect(await log.runs.list({})).toMatchObject([{ status: 'failed', leaseToken: null }])
   const right = workflowOf(() => <Task id="last">{() => 'mended'}</Task>)
-  const { tasks } = await runWorkflow(right, { runId: 'run-1', store })
+  const { tasks } = await runWorkflow(right, { runId: 'run-1', log })
   expect(tasks.map(({ id }) => id)).toEqual(['first', 'last'])
   return { error, finishedOnce: firstRan === 1 }
 }
@@ -229,36 +229,36 @@ describe('runWorkflow', () => {
   test.each([[{ file: 7 }], [{ fil: 'a.ts' }], [undefined]])(
     'begins no run with the input %j, so that the right one can begin it',
     async (wrong) => {
-      const store = createMemoryRunStore()
-      const options = { runId: 'r', store }
+      const log = createMemoryLog()
+      const options = { runId: 'r', log }
       await expect(
         runWorkflow(needsFile, { ...options, ...(wrong && { input: wrong as never }) }),
       ).rejects.toMatchObject({
         code: 'INVALID_INPUT',
         message: expect.stringContaining("The input does not match the workflow's schema: file:"),
       })
-      expect(await store.runs()).toEqual([])
+      expect(await log.runs.list({})).toEqual([])
       const { tasks } = await runWorkflow(needsFile, { ...options, input: { file: 'a.ts' } })
       expect(tasks).toMatchObject([{ output: 'a.ts' }])
     },
   )
 
   test('takes a right input for a run whose input could not be recorded, and no wrong one', async () => {
-    const store = createMemoryRunStore()
-    const options = { runId: 'r', store }
+    const log = createMemoryLog()
+    const options = { runId: 'r', log }
     const inputs = [{ file: 'a.ts', size: 1n }, { file: 7 }]
     for (const input of inputs) {
       const run = runWorkflow(needsFile, { ...options, input: input as never })
       await expect(run).rejects.toMatchObject({ code: 'INVALID_INPUT' })
     }
-    expect(await store.runs()).toMatchObject([{ runId: 'r', inputJson: null }])
+    expect(await log.runs.list({})).toMatchObject([{ runId: 'r', inputJson: null }])
     await runWorkflow(needsFile, { ...options, input: { file: 'a.ts' } })
-    expect(await store.runs()).toMatchObject([{ status: 'finished' }])
+    expect(await log.runs.list({})).toMatchObject([{ status: 'finished' }])
   })
 
   test('says that the schema has changed when the input of a run no longer matches', async () => {
-    const store = createMemoryRunStore()
-    const options = { runId: 'r', store }
+    const log = createMemoryLog()
+    const options = { runId: 'r', log }
     const other = createSmithers({ input: z.object({ name: z.string() }) })
     const needsName = other.smithers(() => (
       <Workflow name="other">

@@ -3,13 +3,11 @@ import { z } from 'zod'
 import { createMemoryLog } from '@smithers/log-memory'
 import { defineTool, getToolContext, type TaskContext } from '@smithers/tool-core'
 import {
-  createMemoryRunStore,
   createSmithers,
-  type RunStore,
   runWorkflow,
 } from '@smithers/workflow'
 import { scriptedAgent } from '../fixtures/scripted-agent.ts'
-import { openStore, storeKinds, type TemporaryStore } from '../fixtures/stores.ts'
+import { logKinds, openLog, type RunLog, type TemporaryLog } from '../fixtures/run-logs.ts'
 
 const { Workflow, Task, Loop, smithers, outputs } = createSmithers({
   input: z.object({ file: z.string() }),
@@ -17,13 +15,13 @@ const { Workflow, Task, Loop, smithers, outputs } = createSmithers({
   day: z.object({ on: z.iso.date().transform((day) => new Date(day)) }),
 })
 
-let opened: TemporaryStore
-let store: RunStore
+let opened: TemporaryLog
+let log: RunLog
 
-describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
+describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
   beforeEach(() => {
-    opened = openStore(kind)
-    store = opened.store
+    opened = openLog(kind)
+    log = opened.log
   })
 
   afterEach(() => opened.close())
@@ -48,22 +46,22 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
         </Task>
       </Workflow>
     ))
-    const options = { runId: 'run-1', store, input: { file: 'a.ts' } }
+    const options = { runId: 'run-1', log, input: { file: 'a.ts' } }
     await expect(runWorkflow(workflow, options)).rejects.toMatchObject({
       code: 'TASK_FAILED',
       message: 'Task "second" failed in its only attempt: no paper. Resume with runId "run-1".',
       details: { runId: 'run-1', nodeId: 'second' },
     })
     broken = false
-    const { outputs: made } = await runWorkflow(workflow, { runId: 'run-1', store })
+    const { outputs: made } = await runWorkflow(workflow, { runId: 'run-1', log })
     expect(made.note).toEqual({ text: 'two' })
     expect(ran).toEqual(['first', 'second after a.ts', 'second after a.ts'])
-    expect(await store.attempts('run-1')).toMatchObject([
+    expect(await log.runs.attempts('run-1')).toMatchObject([
       { nodeId: 'first', attempt: 1, status: 'finished' },
       { nodeId: 'second', attempt: 1, status: 'failed' },
       { nodeId: 'second', attempt: 2, status: 'finished' },
     ])
-    expect(await store.runs({ runId: 'run-1' })).toMatchObject([
+    expect(await log.runs.list({ runId: 'run-1' })).toMatchObject([
       { status: 'finished', workflow: 'notes', errorJson: null, leaseToken: null },
     ])
   })
@@ -83,7 +81,7 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
         </Task>
       </Workflow>
     ))
-    const options = { runId: 'run-1', store, input: { file: '' } }
+    const options = { runId: 'run-1', log, input: { file: '' } }
     await expect(runWorkflow(workflow, options)).rejects.toThrow('no')
     broken = false
     expect((await runWorkflow(workflow, options)).outputs.note).toEqual({ text: '3' })
@@ -111,7 +109,7 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
         </Loop>
       </Workflow>
     ))
-    const options = { runId: 'run-1', store, input: { file: '' } }
+    const options = { runId: 'run-1', log, input: { file: '' } }
     await expect(runWorkflow(workflow, options)).rejects.toThrow('interrupted')
     failAt = ''
     await runWorkflow(workflow, options)
@@ -137,7 +135,7 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
         </Task>
       </Workflow>
     ))
-    const options = { runId: 'run-1', store, input: { file: 'a' } }
+    const options = { runId: 'run-1', log, input: { file: 'a' } }
     const first = await runWorkflow(workflow, options)
     expect(await runWorkflow(workflow, options)).toEqual(first)
     expect(runs).toBe(1)
@@ -161,12 +159,12 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
       ...options,
       toolTimeoutMs: 99,
       runId: 'run-1',
-      store,
+      log,
       input: { file: '' },
     })
     await expect(first).rejects.toThrow('no')
     broken = false
-    await runWorkflow(workflow, { runId: 'run-1', store, allowNetwork: false })
+    await runWorkflow(workflow, { runId: 'run-1', log, allowNetwork: false })
     expect(contexts[0]).toMatchObject({ ...options, timeoutMs: 99 })
     expect(contexts[1]).toMatchObject({ ...options, timeoutMs: 99, allowNetwork: false })
   })
@@ -181,18 +179,18 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
         </Task>
       </Workflow>
     ))
-    const begun = runWorkflow(workflow, { runId: 'run-1', store, input: { file: 'a' } })
+    const begun = runWorkflow(workflow, { runId: 'run-1', log, input: { file: 'a' } })
     await expect(begun).rejects.toThrow('a')
-    const before = await store.runs()
-    const other = runWorkflow(workflow, { runId: 'run-1', store, input: { file: 'b' } })
+    const before = await log.runs.list({})
+    const other = runWorkflow(workflow, { runId: 'run-1', log, input: { file: 'b' } })
     await expect(other).rejects.toMatchObject({ code: 'INVALID_INPUT' })
-    expect(await store.runs()).toEqual(before)
+    expect(await log.runs.list({})).toEqual(before)
   })
 })
 
 describe('runWorkflow', () => {
   test('says that a recorded output no longer matches a schema that has changed', async () => {
-    const memory = createMemoryRunStore()
+    const memory = createMemoryLog()
     let broken = true
     const workflowOf = (schema: z.ZodType) => {
       const { smithers: define } = createSmithers({ note: schema })
@@ -211,13 +209,13 @@ describe('runWorkflow', () => {
     }
     const first = runWorkflow(workflowOf(z.object({ text: z.string() })), {
       runId: 'r',
-      store: memory,
+      log: memory,
     })
     await expect(first).rejects.toThrow('no')
     broken = false
     const second = runWorkflow(workflowOf(z.object({ words: z.string() })), {
       runId: 'r',
-      store: memory,
+      log: memory,
     })
     await expect(second).rejects.toMatchObject({
       code: 'WORKFLOW_INVALID',
@@ -227,12 +225,12 @@ describe('runWorkflow', () => {
     })
     const third = await runWorkflow(workflowOf(z.object({ text: z.string() })), {
       runId: 'r',
-      store: memory,
+      log: memory,
     })
     expect(third.outputs.note).toEqual({ text: 'old' })
   })
 
-  test('warns of what a log knows when the store that knew the run is gone', async () => {
+  test('warns of the calls in a log that keeps no runs', async () => {
     const log = createMemoryLog()
     const send = defineTool({
       name: 'send',

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createSmithers, type RunStore, runWorkflow } from '@smithers/workflow'
-import { openStore, storeKinds, type TemporaryStore } from '../fixtures/stores.ts'
+import { createSmithers, runWorkflow } from '@smithers/workflow'
+import { logKinds, openLog, type RunLog, type TemporaryLog } from '../fixtures/run-logs.ts'
 
 const { Workflow, Task, Parallel, smithers } = createSmithers({})
 
-let opened: TemporaryStore
-let store: RunStore
+let opened: TemporaryLog
+let log: RunLog
 
-describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
+describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
   beforeEach(() => {
-    opened = openStore(kind)
-    store = opened.store
+    opened = openLog(kind)
+    log = opened.log
   })
 
   afterEach(() => opened.close())
@@ -31,7 +31,7 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
         </Task>
       </Workflow>
     ))
-    const options = { runId: 'run-1', store, input: { file: '' } }
+    const options = { runId: 'run-1', log, input: { file: '' } }
     const first = runWorkflow(workflow, options)
     await expect(runWorkflow(workflow, options)).rejects.toMatchObject({
       code: 'WORKFLOW_RUN_BUSY',
@@ -62,11 +62,11 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
         <Task id="after">{() => 'never'}</Task>
       </Workflow>
     ))
-    const first = runWorkflow(workflow, { runId: 'run-1', store, input: { file: '' } })
+    const first = runWorkflow(workflow, { runId: 'run-1', log, input: { file: '' } })
     const failure = first.catch((error: unknown) => error)
     await untilAttempts(2)
     // Another process believes that this one is dead: its lease has ended.
-    const taken = await store.claim({
+    const taken = await log.runs.claim({
       runId: 'run-1',
       inputJson: null,
       optionsJson: '{}',
@@ -78,11 +78,11 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
     expect(taken.ok).toBe(true)
     release()
     expect(await failure).toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
-    expect(await store.tasks('run-1')).toMatchObject([
+    expect(await log.runs.tasks('run-1')).toMatchObject([
       { nodeId: 'slow', status: 'interrupted' },
       { nodeId: 'signalled', status: 'interrupted' },
     ])
-    expect(await store.runs()).toMatchObject([{ status: 'running', ownerId: 'elsewhere:1:1' }])
+    expect(await log.runs.list({})).toMatchObject([{ status: 'running', ownerId: 'elsewhere:1:1' }])
   })
 
   test('notices by the renewal of its lease that it has lost the run', async () => {
@@ -97,12 +97,12 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
         </Task>
       </Workflow>
     ))
-    const options = { runId: 'run-1', store, input: { file: '' }, leaseMs: 30 }
+    const options = { runId: 'run-1', log, input: { file: '' }, leaseMs: 30 }
     const keepAlive = setInterval(() => {}, 1000)
     const run = runWorkflow(workflow, options)
     const failure = run.catch((error: unknown) => error)
     await untilAttempts(1)
-    await store.claim({
+    await log.runs.claim({
       runId: 'run-1',
       inputJson: null,
       optionsJson: '{}',
@@ -116,7 +116,7 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
   })
 
   async function untilAttempts(count: number): Promise<void> {
-    while ((await store.attempts('run-1')).length < count) {
+    while ((await log.runs.attempts('run-1')).length < count) {
       await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -3,25 +3,24 @@ import { z } from 'zod'
 import { createMemoryLog } from '@smithers/log-memory'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import { defineTool } from '@smithers/tool-core'
-import { createSmithers, type RunStore, runWorkflow, type WorkflowEvent } from '@smithers/workflow'
+import { createSmithers, runWorkflow, type WorkflowEvent } from '@smithers/workflow'
 import { scriptedAgent } from '../fixtures/scripted-agent.ts'
-import { openStore, storeKinds, type TemporaryStore } from '../fixtures/stores.ts'
+import { logKinds, openLog, type RunLog, type TemporaryLog } from '../fixtures/run-logs.ts'
 
 const { Workflow, Task, Parallel, smithers } = createSmithers({})
 
-let opened: TemporaryStore
-let store: RunStore
+let opened: TemporaryLog
+let log: RunLog
 
-describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
+describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
   beforeEach(() => {
-    opened = openStore(kind)
-    store = opened.store
+    opened = openLog(kind)
+    log = opened.log
   })
 
   afterEach(() => opened.close())
 
   test('stops cleanly on its signal and goes on later, with the warning', async () => {
-    const log = kind === 'memory' ? createMemoryLog() : createSqliteLog({ path: opened.path })
     const controller = new AbortController()
     let hang = true
     const sent: string[] = []
@@ -48,14 +47,14 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
         </Task>
       </Workflow>
     ))
-    const options = { runId: 'run-1', store, log, input: { file: '' } }
+    const options = { runId: 'run-1', log, input: { file: '' } }
     const stopped = runWorkflow(workflow, { ...options, signal: controller.signal })
     await expect(stopped).rejects.toMatchObject({
       code: 'WORKFLOW_STOPPED',
       message: 'Run "run-1" was stopped: Stopped by SIGINT. Resume with runId "run-1".',
     })
-    expect(await store.runs()).toMatchObject([{ status: 'stopped', leaseToken: null }])
-    expect(await store.tasks('run-1')).toMatchObject([{ status: 'interrupted' }])
+    expect(await log.runs.list({})).toMatchObject([{ status: 'stopped', leaseToken: null }])
+    expect(await log.runs.tasks('run-1')).toMatchObject([{ status: 'interrupted' }])
     hang = false
     const events: WorkflowEvent[] = []
     const result = await runWorkflow(workflow, {
@@ -69,7 +68,6 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
     expect(prompts[1]).toContain(`key ${sent[0]}`)
     expect(events[0]).toMatchObject({ type: 'run-start', resumed: true, workflow: 'send' })
     expect(events).toContainEqual(expect.objectContaining({ type: 'attempt-start', warned: true }))
-    await log.close()
   })
 
   test('lets what runs beside a failed task finish, and starts nothing new', async () => {
@@ -98,13 +96,13 @@ describe.each(storeKinds)('runWorkflow with a run in %s', (kind) => {
     ))
     const run = runWorkflow(workflow, {
       runId: 'run-1',
-      store,
+      log,
       input: { file: '' },
       onEvent: ({ type }) => type === 'task-error' && failed(),
     })
     await expect(run).rejects.toThrow('no')
     expect(ran).toEqual(['finishes'])
-    expect(await store.tasks('run-1')).toMatchObject([
+    expect(await log.runs.tasks('run-1')).toMatchObject([
       { nodeId: 'fails', status: 'failed' },
       { nodeId: 'finishes', status: 'finished' },
     ])

@@ -2,7 +2,6 @@ import { createResponse } from '@smithers/context-tools'
 import { createMemoryLog } from '@smithers/log-memory'
 import { defineTool } from '@smithers/tool-core'
 import {
-  createMemoryRunStore,
   createSmithers,
   runTask,
   runWorkflow,
@@ -254,7 +253,7 @@ describe('a task whose agent has the tool response', () => {
         </Task>
       </Workflow>
     ))
-    const place = { runId: 'r', store: createMemoryRunStore(), log: createMemoryLog() }
+    const place = { runId: 'r', log: createMemoryLog() }
     await expect(runWorkflow(workflow, place)).rejects.toThrow('not yet')
     broken = false
     const { outputs: made, tasks } = await runWorkflow(workflow, place)

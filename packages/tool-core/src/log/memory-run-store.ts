@@ -7,7 +7,7 @@ import type {
   RunStore,
   TaskRow,
 } from './run-store.ts'
-import { isUnheld } from './lease.ts'
+import { isRunFree } from './run-lease.ts'
 
 interface StoredRun {
   run: RunRow
@@ -17,23 +17,27 @@ interface StoredRun {
   readonly loops: Map<string, LoopRow>
 }
 
-/** A run store in this process: for tests, and for runs that need not survive it. */
-export function createMemoryRunStore(): RunStore {
+/** Runs in this process's memory. */
+export function createMemoryRunStore(assertOpen: () => void): RunStore {
   const stored = new Map<string, StoredRun>()
 
   /** Applies a change if the token still holds the run. */
   function whileHeld(runId: string, leaseToken: string, change: (run: StoredRun) => void): Fenced {
+    assertOpen()
     const found = stored.get(runId)
     if (found === undefined || found.run.leaseToken !== leaseToken) return 'lost'
     change(found)
     return 'ok'
   }
 
-  return {
-    name: 'memory',
-    capabilities: { durable: false, multiProcess: false },
+  function ofRun(runId: string): StoredRun | undefined {
+    assertOpen()
+    return stored.get(runId)
+  }
 
+  return {
     claim(request): ClaimResult {
+      assertOpen()
       const { runId, ownerId, leaseToken, leaseExpiresAtMs, nowMs, optionsJson, inputJson } =
         request
       const lease = { ownerId, leaseToken, leaseExpiresAtMs }
@@ -59,7 +63,7 @@ export function createMemoryRunStore(): RunStore {
         })
         return { ok: true, created: true, run }
       }
-      if (!isUnheld(found.run, nowMs)) return { ok: false, run: found.run }
+      if (!isRunFree(found.run, nowMs)) return { ok: false, run: found.run }
       found.run = {
         ...found.run,
         ...lease,
@@ -100,21 +104,21 @@ export function createMemoryRunStore(): RunStore {
     startAttempt: (start) =>
       whileHeld(start.runId, start.leaseToken, (held) => {
         const { runId, nodeId, iteration, taskId, outputName, attempt, nowMs } = start
-        const place = { runId, nodeId, iteration }
+        const task = { runId, nodeId, iteration }
         const fresh = { status: 'running', finishedAtMs: null, errorJson: null } as const
         const before = held.tasks.get(keyOf(nodeId, iteration))
         held.tasks.set(keyOf(nodeId, iteration), {
-          ...place,
+          ...task,
           ...fresh,
           taskId,
           outputName,
           attempt,
           outputJson: null,
           startedAtMs: before?.startedAtMs ?? nowMs,
-          place: null,
+          finishOrder: null,
         })
         held.attempts.set(keyOf(nodeId, iteration, attempt), {
-          ...place,
+          ...task,
           ...fresh,
           attempt,
           startedAtMs: nowMs,
@@ -129,8 +133,8 @@ export function createMemoryRunStore(): RunStore {
         if (task === undefined || row === undefined) return
         const ended = { status, errorJson, finishedAtMs: nowMs }
         if (status === 'finished') held.finishedTasks += 1
-        const place = status === 'finished' ? held.finishedTasks : null
-        held.tasks.set(keyOf(nodeId, iteration), { ...task, ...ended, outputJson, place })
+        const finishOrder = status === 'finished' ? held.finishedTasks : null
+        held.tasks.set(keyOf(nodeId, iteration), { ...task, ...ended, outputJson, finishOrder })
         held.attempts.set(keyOf(nodeId, iteration, attempt), { ...row, ...ended })
       }),
 
@@ -139,16 +143,17 @@ export function createMemoryRunStore(): RunStore {
         held.loops.set(row.loopId, { ...row })
       }),
 
-    runs: ({ runId, limit = 100 } = {}) =>
-      [...stored.values()]
+    list({ runId, limit = 100 }) {
+      assertOpen()
+      return [...stored.values()]
         .map(({ run }) => run)
         .filter((run) => runId === undefined || run.runId === runId)
         .toReversed()
-        .slice(0, limit),
-    tasks: (runId) => [...(stored.get(runId)?.tasks.values() ?? [])],
-    attempts: (runId) => [...(stored.get(runId)?.attempts.values() ?? [])],
-    loops: (runId) => [...(stored.get(runId)?.loops.values() ?? [])],
-    close: () => {},
+        .slice(0, limit)
+    },
+    tasks: (runId) => [...(ofRun(runId)?.tasks.values() ?? [])],
+    attempts: (runId) => [...(ofRun(runId)?.attempts.values() ?? [])],
+    loops: (runId) => [...(ofRun(runId)?.loops.values() ?? [])],
   }
 }
 

@@ -1,7 +1,7 @@
-import type { MaybePromise } from '@smithers/tool-core'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 
 /**
- * `'running'`: a process has it, or had it and was killed. `'finished'`, `'failed'`: ended. `'stopped'`: ended by its
+ * `'running'`: a process holds it, or held it and was killed. `'finished'`, `'failed'`: ended. `'stopped'`: ended by its
  * own signal, as Ctrl-C does. All but `'finished'` can be resumed.
  */
 export type RunStatus = 'running' | 'finished' | 'failed' | 'stopped'
@@ -12,15 +12,15 @@ export interface RunRow {
   /** The workflow's name; null until it has been rendered. */
   readonly workflow: string | null
   readonly status: RunStatus
-  /** The input as it was given, before its schema; null when it could not be recorded. */
+  /** The input as given, before its schema was applied; null when it could not be recorded. */
   readonly inputJson: string | null
-  /** The options that a resume takes over. */
+  /** The options that a resume inherits. */
   readonly optionsJson: string
-  /** Why it failed. */
+  /** The failure. */
   readonly errorJson: string | null
   readonly startedAtMs: number
   readonly finishedAtMs: number | null
-  /** `host:pid:startTime` of the process that has the run; null when none has. */
+  /** `host:pid:startTime` of the process that holds the run; null when none does. */
   readonly ownerId: string | null
   readonly leaseToken: string | null
   readonly leaseExpiresAtMs: number | null
@@ -42,8 +42,8 @@ export interface TaskRow {
   readonly errorJson: string | null
   readonly startedAtMs: number
   readonly finishedAtMs: number | null
-  /** Its place among the finished tasks of the run, from 1. */
-  readonly place: number | null
+  /** Its position among the finished tasks of the run, from 1. */
+  readonly finishOrder: number | null
 }
 
 /** One attempt of a task. */
@@ -66,7 +66,7 @@ export interface LoopRow {
   readonly finished: boolean
 }
 
-/** Asks for a run, new or known. */
+/** A request to hold a run, new or recorded. */
 export interface ClaimRequest {
   readonly runId: string
   readonly inputJson: string | null
@@ -79,10 +79,10 @@ export interface ClaimRequest {
 
 export type ClaimResult =
   | { readonly ok: true; readonly created: boolean; readonly run: RunRow }
-  /** Another process has the run, or this one in another call. */
+  /** Another process holds the run, or another call in this process. */
   | { readonly ok: false; readonly run: RunRow }
 
-/** Names an attempt and proves that the run is still held. */
+/** Identifies an attempt; the lease token proves that the caller still holds the run. */
 export interface AttemptStart {
   readonly runId: string
   readonly leaseToken: string
@@ -106,7 +106,7 @@ export interface AttemptEnd {
   readonly nowMs: number
 }
 
-/** How a run is left. */
+/** How a run ended. */
 export interface RunEnd {
   readonly runId: string
   readonly leaseToken: string
@@ -115,22 +115,27 @@ export interface RunEnd {
   readonly nowMs: number
 }
 
-/** `'lost'`: the lease has gone to somebody else, and nothing was written. */
+/** Which runs to list; an empty query matches every run. */
+export interface RunQuery {
+  readonly runId?: string
+  /** At most this many. @default 100 */
+  readonly limit?: number
+}
+
+/** `'lost'`: another process holds the run, and nothing was written. */
 export type Fenced = 'ok' | 'lost'
 
 /**
- * Where runs of workflows are recorded, next to the tool-call log. Every change is committed before the method answers.
+ * The runs of workflows, as durable as the tool calls beside them. An optional part of a log, declared as
+ * `capabilities.runs`. Every change is committed before the method answers.
  *
- * A run is held by one process at a time, under a lease. The lease's token fences writes: a process that was thought
- * dead and comes back can change nothing.
+ * One process at a time holds a run, under a lease. Writes carry the lease's token, so a process that lost its lease
+ * can change nothing.
  */
 export interface RunStore {
-  readonly name: string
-  /** `durable`: runs survive `kill -9`. `multiProcess`: several processes may use it at once. */
-  readonly capabilities: { readonly durable: boolean; readonly multiProcess: boolean }
   /**
-   * Takes a run: creates it, or takes over one that nobody holds (no lease, an ended lease, or an owner known to be
-   * dead), marking its running tasks and attempts `'interrupted'`. The recorded input is kept; a null one is filled in.
+   * Creates a run, or takes over one without a live holder (no lease, an expired lease, or a dead owner) and marks its
+   * running tasks and attempts `'interrupted'`. Keeps the recorded input; fills in a null one.
    */
   claim(request: ClaimRequest): MaybePromise<ClaimResult>
   /** Prolongs the lease. */
@@ -142,12 +147,11 @@ export interface RunStore {
   startAttempt(start: AttemptStart): MaybePromise<Fenced>
   finishAttempt(end: AttemptEnd): MaybePromise<Fenced>
   saveLoop(row: LoopRow, leaseToken: string): MaybePromise<Fenced>
-  /** The newest first. @param query `limit` defaults to 100 */
-  runs(query?: { readonly runId?: string; readonly limit?: number }): MaybePromise<RunRow[]>
+  /** Newest first. */
+  list(query: RunQuery): MaybePromise<RunRow[]>
   /** In the order in which they were started. */
   tasks(runId: string): MaybePromise<TaskRow[]>
   /** In the order in which they were started. */
   attempts(runId: string): MaybePromise<AttemptRow[]>
   loops(runId: string): MaybePromise<LoopRow[]>
-  close(): MaybePromise<void>
 }

@@ -3,15 +3,15 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import { currentOwnerId } from '@smithers/tool-core/log'
-import { createMemoryRunStore, type ClaimRequest, type RunStore } from '@smithers/workflow'
-import { createSqliteRunStore } from '@smithers/workflow/sqlite-store'
+import type { ClaimRequest, RunStore, ToolCallLog } from '@smithers/tool-core/log'
+import { createMemoryLog } from '@smithers/tool-core/memory-log'
 
 let directory: string
 let path: string
+let log: ToolCallLog & { readonly runs: RunStore }
 let store: RunStore
 
 beforeEach(() => {
@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  await store.close()
+  await log.close()
   rmSync(directory, { recursive: true })
 })
 
@@ -42,11 +42,12 @@ const start = { ...attempt, taskId: 'a', outputName: null, nowMs: 1 }
 const end = { ...attempt, outputJson: '1', errorJson: null, nowMs: 2 } as const
 
 describe.each([
-  ['createMemoryRunStore', () => createMemoryRunStore()],
-  ['createSqliteRunStore', () => createSqliteRunStore({ path })],
+  ['createMemoryLog', () => createMemoryLog()],
+  ['createSqliteLog', () => createSqliteLog({ path })],
 ])('%s', (_name, open) => {
   beforeEach(() => {
-    store = open()
+    log = open()
+    store = log.runs
   })
 
   test('creates a run for the first that claims it and refuses the second', async () => {
@@ -73,7 +74,7 @@ describe.each([
     await store.claim(claim('one'))
     await store.startAttempt({ ...start, leaseToken: 'one' })
     await store.claim(claim('two', { nowMs: 5000, leaseExpiresAtMs: 9000 }))
-    const before = [await store.runs(), await store.tasks('run-1'), await store.attempts('run-1')]
+    const before = [await store.list({}), await store.tasks('run-1'), await store.attempts('run-1')]
     const late = { leaseToken: 'one' }
     expect([
       await store.renew('run-1', 'one', 99_999),
@@ -83,7 +84,7 @@ describe.each([
       await store.saveLoop({ runId: 'run-1', loopId: 'l', iteration: 1, finished: false }, 'one'),
       await store.release({ ...late, runId: 'run-1', status: 'failed', errorJson: null, nowMs: 3 }),
     ]).toEqual(Array.from({ length: 6 }, () => 'lost'))
-    const after = [await store.runs(), await store.tasks('run-1'), await store.attempts('run-1')]
+    const after = [await store.list({}), await store.tasks('run-1'), await store.attempts('run-1')]
     expect(after).toEqual(before)
     expect(await store.loops('run-1')).toEqual([])
   })
@@ -99,7 +100,7 @@ describe.each([
     }
     await store.finishAttempt({ ...end, ...held, nodeId: 'b', status: 'failed', errorJson: '{}' })
     const tasks = await store.tasks('run-1')
-    expect(tasks.map(({ nodeId, status, place }) => [nodeId, status, place])).toEqual([
+    expect(tasks.map(({ nodeId, status, finishOrder }) => [nodeId, status, finishOrder])).toEqual([
       ['a', 'finished', 2],
       ['b', 'failed', null],
       ['c', 'finished', 1],
@@ -116,7 +117,7 @@ describe.each([
       errorJson: '{"message":"no"}',
       nowMs: 7,
     })
-    expect(await store.runs()).toMatchObject([
+    expect(await store.list({})).toMatchObject([
       { status: 'failed', workflow: 'bills', errorJson: '{"message":"no"}', finishedAtMs: 7 },
     ])
     expect(await store.claim(claim('two'))).toMatchObject({
@@ -129,43 +130,30 @@ describe.each([
     for (const runId of ['a', 'b', "c'; DROP TABLE _smithers_runs; --", '\u{1f600}']) {
       await store.claim(claim('one', { runId }))
     }
-    const runs = await store.runs({ limit: 3 })
+    const runs = await store.list({ limit: 3 })
     expect(runs.map(({ runId }) => runId)).toEqual([
       '\u{1f600}',
       "c'; DROP TABLE _smithers_runs; --",
       'b',
     ])
-    expect(await store.runs({ runId: 'nobody' })).toEqual([])
+    expect(await store.list({ runId: 'nobody' })).toEqual([])
   })
 })
 
-describe('createSqliteRunStore', () => {
-  test('keeps runs beside the calls of the log, in a file for this user alone', async () => {
-    store = createSqliteRunStore({ path })
-    const log = createSqliteLog({ path })
-    await store.claim(claim('one'))
-    await store.close()
-    store = createSqliteRunStore({ path })
-    expect(await store.runs()).toMatchObject([{ runId: 'run-1' }])
-    expect(await log.list({})).toEqual([])
+describe('createSqliteLog', () => {
+  test('keeps runs beside the calls, in a file for this user alone', async () => {
+    log = createSqliteLog({ path })
+    await log.runs.claim(claim('one'))
     await log.close()
+    log = createSqliteLog({ path })
+    expect(await log.runs.list({})).toMatchObject([{ runId: 'run-1' }])
+    expect(await log.list({})).toEqual([])
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  test('refuses tables of a newer version and leaves them alone', async () => {
-    store = createSqliteRunStore({ path })
-    await store.close()
-    const database = new Database(path)
-    database.exec('UPDATE _smithers_run_store SET version = 2')
-    database.close()
-    expect(() => createSqliteRunStore({ path })).toThrow(
-      expect.objectContaining({ code: 'WORKFLOW_STORE_UNAVAILABLE' }),
-    )
-  })
-
   test('gives a run to exactly one of several processes that claim it at once', async () => {
-    store = createSqliteRunStore({ path })
-    const program = join(import.meta.dirname, '../fixtures/programs/claim-run.ts')
+    log = createSqliteLog({ path })
+    const program = join(import.meta.dirname, 'fixtures/claim-run.ts')
     const children = Array.from({ length: 4 }, () =>
       spawn(process.execPath, ['--conditions=@smithers/source', program, path, 'run-1'], {
         stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,12 +1,4 @@
-import {
-  createLogConnection,
-  inWriteTransaction,
-  type LogConnection,
-  openDatabaseFile,
-} from '@smithers/log-sqlite/connection'
-import type { SqliteDatabase, SqlValue } from '@smithers/log-sqlite'
-import { prepareRunTables } from './run-tables.ts'
-import { isUnheld } from './lease.ts'
+import { isRunFree } from '@smithers/tool-core/log'
 import type {
   AttemptRow,
   ClaimRequest,
@@ -16,47 +8,24 @@ import type {
   RunRow,
   RunStore,
   TaskRow,
-} from './run-store.ts'
-
-/** Options of {@link createSqliteRunStore}. */
-export interface SqliteRunStoreOptions {
-  /** The file, usually the log's; created for this user alone (mode 0600) when there is none. */
-  readonly path: string
-  /**
-   * How long a write may wait for other processes before it fails with `TOOL_LOG_UNAVAILABLE`. Milliseconds.
-   *
-   * @default 5_000
-   */
-  readonly maxWaitMs?: number
-}
+} from '@smithers/tool-core/log'
+import type { LogConnection } from './log-connection.ts'
+import { bindText, unbound } from './rows.ts'
+import type { SqlValue } from './sqlite-database.ts'
 
 /**
- * Opens the run store of a SQLite file: tables `_smithers_runs`, `_smithers_tasks`, `_smithers_attempts` and
- * `_smithers_loops`, beside the log's. A commit survives the end of the process; after a power failure the last tasks
- * may be run again, with the warning.
- *
- * @throws SmithersError `TOOL_LOG_UNAVAILABLE` when the file cannot be opened, is no database, or is locked too long.
+ * Keeps runs in the file of the log. A commit survives the end of the process; after a power failure the last tasks may
+ * be run again, with the warning.
  */
-export function createSqliteRunStore({ path, maxWaitMs = 5000 }: SqliteRunStoreOptions): RunStore {
-  const database = openDatabaseFile(path)
-  try {
-    const connection = createLogConnection({
-      database,
-      durability: 'relaxed',
-      maxWaitMs,
-      closeDatabase: true,
-    })
-    prepareRunTables(database)
-    return storeOn(connection, database, path !== ':memory:')
-  } catch (error) {
-    database.close()
-    throw error
+export function runsOn(connection: LogConnection): RunStore {
+  const run = (sql: string, ...values: BoundValue[]): void => {
+    connection.prepare(sql).run(...bound(values))
   }
-}
-
-function storeOn(connection: LogConnection, database: SqliteDatabase, onDisk: boolean): RunStore {
-  const run = (sql: string, ...values: SqlValue[]): number =>
-    Number(connection.prepare(sql).run(...values).changes)
+  const rows = (sql: string, ...values: BoundValue[]): unknown[] =>
+    connection
+      .prepare(sql)
+      .all(...bound(values))
+      .map(read)
 
   /** Commits a change of a run if the token still holds it, else nothing. */
   function whileHeld(
@@ -66,8 +35,8 @@ function storeOn(connection: LogConnection, database: SqliteDatabase, onDisk: bo
     change: () => void,
   ): Fenced | Promise<Fenced> {
     return connection.write(action, () =>
-      inWriteTransaction(database, () => {
-        const held = connection.prepare(heldSql).get(runId, leaseToken)
+      connection.atomically(() => {
+        const held = connection.prepare(heldSql).get(...bound([runId, leaseToken]))
         if (held === undefined) return 'lost'
         change()
         return 'ok'
@@ -76,12 +45,9 @@ function storeOn(connection: LogConnection, database: SqliteDatabase, onDisk: bo
   }
 
   return {
-    name: 'sqlite',
-    capabilities: { durable: onDisk, multiProcess: onDisk },
-
     claim: (request) =>
       connection.write('claim a run', () =>
-        inWriteTransaction(database, () => claimRow(request, connection, run)),
+        connection.atomically(() => claimRow(request, rows, run)),
       ),
 
     renew: (runId, leaseToken, leaseExpiresAtMs) =>
@@ -114,14 +80,14 @@ function storeOn(connection: LogConnection, database: SqliteDatabase, onDisk: bo
       whileHeld('record the end of an attempt', end.runId, end.leaseToken, () => {
         const { runId, nodeId, iteration, attempt, status, outputJson, errorJson, nowMs } = end
         run(finishAttemptSql, status, errorJson, nowMs, runId, nodeId, iteration, attempt)
-        let place: number | null = null
+        let finishOrder: number | null = null
         if (status === 'finished') {
-          const { finished_tasks: finished } = connection.prepare(countSql).get(runId) as {
+          const { finished_tasks: finished } = connection.prepare(countSql).get(bindText(runId)) as {
             finished_tasks: number
           }
-          place = finished
+          finishOrder = finished
         }
-        run(finishTaskSql, status, outputJson, errorJson, nowMs, place, runId, nodeId, iteration)
+        run(finishTaskSql, status, outputJson, errorJson, nowMs, finishOrder, runId, nodeId, iteration)
       }),
 
     saveLoop: ({ runId, loopId, iteration, finished }, leaseToken) =>
@@ -129,39 +95,38 @@ function storeOn(connection: LogConnection, database: SqliteDatabase, onDisk: bo
         run(saveLoopSql, runId, loopId, iteration, finished ? 1 : 0)
       }),
 
-    runs: ({ runId, limit = 100 } = {}) =>
+    list: ({ runId, limit = 100 }) =>
       connection.read('list runs', () =>
         runId === undefined
-          ? (connection.prepare(`${runsSql} ORDER BY rowid DESC LIMIT ?`).all(limit) as RunRow[])
-          : (connection.prepare(`${runsSql} WHERE run_id = ?`).all(runId) as RunRow[]),
+          ? (rows(newestRunsSql, Math.min(limit, Number.MAX_SAFE_INTEGER)) as RunRow[])
+          : (rows(runSql, runId) as RunRow[]),
       ),
     tasks: (runId) =>
-      connection.read('list tasks', () => connection.prepare(tasksSql).all(runId) as TaskRow[]),
+      connection.read('list tasks', () => rows(tasksSql, runId) as TaskRow[]),
     attempts: (runId) =>
       connection.read(
         'list attempts',
-        () => connection.prepare(attemptsSql).all(runId) as AttemptRow[],
+        () => rows(attemptsSql, runId) as AttemptRow[],
       ),
     loops: (runId) =>
       connection.read('list loops', () =>
-        (connection.prepare(loopsSql).all(runId) as (LoopRow & { finished: unknown })[]).map(
+        (rows(loopsSql, runId) as (LoopRow & { finished: unknown })[]).map(
           (row): LoopRow => ({ ...row, finished: Number(row.finished) === 1 }),
         ),
       ),
-    close: () => connection.close(),
   }
 }
 
 function claimRow(
   request: ClaimRequest,
-  connection: LogConnection,
-  run: (sql: string, ...values: SqlValue[]) => number,
+  rows: (sql: string, ...values: BoundValue[]) => unknown[],
+  run: (sql: string, ...values: BoundValue[]) => void,
 ): ClaimResult {
   const { runId, inputJson, optionsJson, ownerId, leaseToken, leaseExpiresAtMs, nowMs } = request
   const find = (): RunRow | undefined =>
-    connection.prepare(`${runsSql} WHERE run_id = ?`).get(runId) as RunRow | undefined
+    rows(runSql, runId)[0] as RunRow | undefined
   const found = find()
-  if (found !== undefined && !isUnheld(found, nowMs)) return { ok: false, run: found }
+  if (found !== undefined && !isRunFree(found, nowMs)) return { ok: false, run: found }
   if (found === undefined) {
     run(createRunSql, runId, inputJson, optionsJson, nowMs, ownerId, leaseToken, leaseExpiresAtMs)
   } else {
@@ -175,6 +140,17 @@ function claimRow(
     }
   }
   return { ok: true, created: found === undefined, run: find() as RunRow }
+}
+
+type BoundValue = string | number | null
+
+function bound(values: readonly BoundValue[]): SqlValue[] {
+  return values.map((value) => (typeof value === 'string' ? bindText(value) : value))
+}
+
+function read(row: unknown): unknown {
+  const record = row as Readonly<Record<string, SqlValue>>
+  return Object.fromEntries(Object.entries(record).map(([field, value]) => [field, unbound(value)]))
 }
 
 const heldSql = `SELECT 1 FROM _smithers_runs WHERE run_id = ? AND lease_token = ?`
@@ -195,7 +171,7 @@ const startTaskSql = `INSERT INTO _smithers_tasks
   VALUES (?, ?, ?, ?, ?, 'running', ?, ?)
   ON CONFLICT (run_id, node_id, iteration) DO UPDATE SET status = 'running', attempt = excluded.attempt,
     task_id = excluded.task_id, output_name = excluded.output_name,
-    output_json = NULL, error_json = NULL, finished_at_ms = NULL, place = NULL`
+    output_json = NULL, error_json = NULL, finished_at_ms = NULL, finish_order = NULL`
 
 const startAttemptSql = `INSERT INTO _smithers_attempts (run_id, node_id, iteration, attempt, status, started_at_ms)
   VALUES (?, ?, ?, ?, 'running', ?)`
@@ -208,7 +184,7 @@ const countSql = `UPDATE _smithers_runs SET finished_tasks = finished_tasks + 1 
   RETURNING finished_tasks`
 
 const finishTaskSql = `UPDATE _smithers_tasks SET status = ?, output_json = ?, error_json = ?, finished_at_ms = ?,
-  place = ? WHERE run_id = ? AND node_id = ? AND iteration = ?`
+  finish_order = ? WHERE run_id = ? AND node_id = ? AND iteration = ?`
 
 const saveLoopSql = `INSERT INTO _smithers_loops (run_id, loop_id, iteration, finished) VALUES (?, ?, ?, ?)
   ON CONFLICT (run_id, loop_id) DO UPDATE SET iteration = excluded.iteration, finished = excluded.finished`
@@ -217,9 +193,13 @@ const runsSql = `SELECT run_id AS runId, workflow, status, input_json AS inputJs
   error_json AS errorJson, started_at_ms AS startedAtMs, finished_at_ms AS finishedAtMs, owner_id AS ownerId,
   lease_token AS leaseToken, lease_expires_at_ms AS leaseExpiresAtMs FROM _smithers_runs`
 
+const runSql = `${runsSql} WHERE run_id = ?`
+
+const newestRunsSql = `${runsSql} ORDER BY rowid DESC LIMIT ?`
+
 const tasksSql = `SELECT run_id AS runId, node_id AS nodeId, iteration, task_id AS taskId, output_name AS outputName,
   status, attempt, output_json AS outputJson, error_json AS errorJson, started_at_ms AS startedAtMs,
-  finished_at_ms AS finishedAtMs, place FROM _smithers_tasks WHERE run_id = ? ORDER BY rowid`
+  finished_at_ms AS finishedAtMs, finish_order AS finishOrder FROM _smithers_tasks WHERE run_id = ? ORDER BY rowid`
 
 const attemptsSql = `SELECT run_id AS runId, node_id AS nodeId, iteration, attempt, status,
   started_at_ms AS startedAtMs, finished_at_ms AS finishedAtMs, error_json AS errorJson

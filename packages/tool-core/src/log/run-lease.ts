@@ -1,8 +1,8 @@
-import { isOwnerGone } from '@smithers/tool-core/log'
+import { isOwnerGone } from './process-owner.ts'
 import type { RunRow } from './run-store.ts'
 
-/** True when nobody holds a run: no lease, an ended one, or one of a process that is known to be dead. */
-export function isUnheld(
+/** True when a run has no live holder: no lease, an expired one, or one of a dead process. */
+export function isRunFree(
   run: Pick<RunRow, 'leaseToken' | 'leaseExpiresAtMs' | 'ownerId'>,
   nowMs: number,
 ): boolean {

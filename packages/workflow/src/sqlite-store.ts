@@ -1,1 +1,0 @@
-export { createSqliteRunStore, type SqliteRunStoreOptions } from './store/sqlite-run-store.ts'
