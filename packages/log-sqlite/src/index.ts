@@ -7,3 +7,4 @@ export type {
   SqliteLogSettings,
 } from './sqlite-log.ts'
 export type { SqliteDatabase, SqliteStatement, SqlValue } from './sqlite-database.ts'
+export { defaultLogPath, stateDirectory, type StateDirectoryOptions } from './state-directory.ts'
