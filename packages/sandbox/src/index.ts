@@ -29,7 +29,7 @@ export type { CommandLimits } from './options/limits.ts'
 export type { CommandCheck, CommandRefusal } from './command-policy/command-policy.ts'
 export type { EnvironmentOptions } from './process/environment.ts'
 export type { CapturedOutput } from './process/output/output-buffer.ts'
-export type { OutputStream } from './process/output/output-segments.ts'
+export type { OutputStream } from './isolation/running-command.ts'
 export type { CommandInput } from './process/command-input.ts'
 export type { OutputChunk } from './process/output/read-output.ts'
 export type {

@@ -17,6 +17,8 @@ export type SandboxErrorCode =
   | 'TOOL_NETWORK_DISABLED'
   | 'TOOL_GIT_REMOTE_DISABLED'
   | 'TOOL_ISOLATION_UNAVAILABLE'
+  | 'TOOL_ISOLATION_LOST'
+  | 'TOOL_ROOT_CHANGED'
 
 export interface SandboxErrorOptions {
   /** Facts a program can act on. Paths are relative to the root; file contents never appear. */

@@ -1,13 +1,14 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { IsolationProperty, WrappedCommand, WrapRequest } from './backend.ts'
+import type { IsolationBackend, IsolationProperty } from './backend.ts'
 import { canaryProgram, type CanaryReport, type CanaryTraps } from './canary-program.ts'
-import { closeDescriptors } from './close-descriptors.ts'
+
+/** The part of a backend that starts commands. */
+type Starter = Pick<IsolationBackend, 'prepare' | 'start'>
 
 /** What became of the canary. */
 export interface CanaryFindings {
@@ -21,15 +22,13 @@ export interface CanaryFindings {
 }
 
 /**
- * Runs a program under `wrap` that tries to write outside, to read a secret, to connect to a TCP and to unix sockets
+ * Starts a program that tries to write outside, to read a secret, to connect to a TCP and to unix sockets
  * which this function listens on, to create a user namespace, to open a system setting for writing, and to leave a
  * process behind; and says what succeeded. Judged from outside where outside can see it.
  *
  * @throws whatever stands in the way of setting the traps
  */
-export async function runCanary(
-  wrap: (request: WrapRequest) => WrappedCommand,
-): Promise<CanaryFindings> {
+export async function runCanary(starter: Starter): Promise<CanaryFindings> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'smithers-canary-')))
   const servers: Server[] = []
   const reached = new Set<string>()
@@ -66,7 +65,7 @@ export async function runCanary(
       port: (tcp.address() as AddressInfo).port,
       sockets: process.platform === 'linux' ? [path, abstract] : [path],
     }
-    const outcome = await runConfined(wrap, rootDir, traps)
+    const outcome = await runConfined(starter, rootDir, traps)
     const report = parseReport(outcome.stdout)
 
     const faults: { what: IsolationProperty; why: string }[] = []
@@ -105,14 +104,16 @@ const canaryTimeoutMs = 20_000
 const survivorPatienceMs = 2_000
 
 async function runConfined(
-  wrap: (request: WrapRequest) => WrappedCommand,
+  { prepare, start }: Starter,
   rootDir: string,
   traps: CanaryTraps,
 ): Promise<CanaryOutcome> {
   const node = realpathSync(process.execPath)
-  const wrapped = wrap({
+  await prepare()
+  const running = start({
     argv: [node, '-e', canaryProgram, JSON.stringify(traps)],
     cwd: rootDir,
+    cwdHandle: rootDir,
     rootDir,
     policy: {
       network: 'none',
@@ -123,35 +124,29 @@ async function runConfined(
     },
     // Electron runs as Node only when told to.
     env: { PATH: '/usr/bin:/bin', HOME: homedir(), ELECTRON_RUN_AS_NODE: '1' },
+    limits: { fileMb: null, cpuSeconds: null, processes: null },
+    controlGroups: [],
+    hasInput: false,
+    mergeOutput: false,
   })
   const output = { stdout: '', stderr: '' }
-  let ended: Promise<boolean>
-  try {
-    const child = spawn(wrapped.file, wrapped.args, {
-      cwd: wrapped.cwd,
-      env: wrapped.env,
-      stdio: ['ignore', 'pipe', 'pipe', ...wrapped.descriptors],
-      timeout: canaryTimeoutMs,
-      killSignal: 'SIGKILL',
-    })
-    for (const name of ['stdout', 'stderr'] as const) {
-      // Piped, so present; 'stdio' with a spread widens the type.
-      child[name]?.setEncoding('utf8').on('data', (chunk: string) => (output[name] += chunk))
-    }
-    const closed = once(child, 'close').then(() => true)
-    // A child that never started reports to `exit` below; here nobody may be listening yet.
-    closed.catch(() => {})
-    ended = once(child, 'exit').then(() =>
-      Promise.race([closed, delay(survivorPatienceMs, false, { ref: false })]),
-    )
-  } finally {
-    closeDescriptors(wrapped.descriptors)
-  }
-  const allEnded = await ended.catch((error: Error) => {
-    output.stderr += error.message
-    return true
+  const closed = running.outputs.map(async ([name, stream]) => {
+    for await (const chunk of stream.setEncoding('utf8')) output[name] += String(chunk)
   })
-  return { ...output, ended: allEnded }
+  const timer = setTimeout(() => running.kill(), canaryTimeoutMs)
+  try {
+    const end = await running.ended
+    if (end.kind === 'not-started') return { ...output, stderr: end.error.message, ended: true }
+    const ended = await Promise.race([
+      Promise.allSettled(closed).then(() => true),
+      delay(survivorPatienceMs, false, { ref: false }),
+    ])
+    return { ...output, ended }
+  } finally {
+    clearTimeout(timer)
+    for (const [, stream] of running.outputs) stream.destroy()
+    running.close?.()
+  }
 }
 
 function parseReport(stdout: string): CanaryReport | null {

@@ -1,4 +1,6 @@
-import type { IsolationBackend, ProbeVerdict, WrappedCommand, WrapRequest } from './backend.ts'
+import type { ProbeVerdict } from './backend.ts'
+import { type SpawningBackend, startBySpawn } from './spawn/start-by-spawn.ts'
+import type { WrappedCommand, WrapRequest } from './spawn/wrapped-command.ts'
 
 /**
  * Returns the backend that confines nothing: commands run as the calling user, with all that user's rights.
@@ -6,8 +8,13 @@ import type { IsolationBackend, ProbeVerdict, WrappedCommand, WrapRequest } from
  * Guarantees: the command gets the environment of the request and no other.
  * Does not protect against: anything else. The static network policy, group kill and sweep are the runner's.
  */
-export function createNoIsolation(): IsolationBackend {
-  return { name: 'none', probe: () => Promise.resolve(verdict), wrap }
+export function createNoIsolation(): SpawningBackend {
+  return {
+    name: 'none',
+    probe: () => Promise.resolve(verdict),
+    wrap,
+    ...startBySpawn(wrap, { hasProcessNamespace: false }),
+  }
 }
 
 const fix =

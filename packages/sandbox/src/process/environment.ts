@@ -34,9 +34,6 @@ const allowed = new Set([
 ])
 const allowedPrefixes = ['LC_']
 
-/** Marks every process of one command, so that a sweep recognises those that left its group and session. */
-export const markerVariable = 'SMITHERS_SANDBOX_RUN'
-
 /**
  * The environment of a command.
  *

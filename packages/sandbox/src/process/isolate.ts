@@ -1,29 +1,24 @@
-import type { WrappedCommand } from '../isolation/backend.ts'
+import type { RunningCommand } from '../isolation/running-command.ts'
 import type { ResolvedLimits } from '../options/limits.ts'
-import type { RunOptions } from './run-types.ts'
 import type { Violation } from '../path-rules/violation.ts'
-import type { SandboxError } from '../errors/sandbox-error.ts'
-import type { RunSettings } from './run-settings.ts'
 import { createControlGroup, usesControlGroup } from './resource-limits/control-group.ts'
-import { withResourceLimits } from './resource-limits/resource-limits.ts'
-import { runCommand } from './supervise.ts'
-import { type CommandOutcome } from './run-settings.ts'
-import { type RunHooks } from './run-settings.ts'
 import { refusalOf } from './run-errors.ts'
+import type { RunSettings } from './run-settings.ts'
+import type { RunOptions } from './run-types.ts'
+import { type CommandOutcome, type RunHooks, supervise } from './supervise.ts'
+import { NotStarted, refuseAborted } from './not-started.ts'
 
 /** Size of the private temporary directory, where the backend gives one. */
 const temporaryMb = 1024
 
-/** What {@link isolatedRun} needs: everything is decided and checked already. */
-export interface IsolatedRunRequest {
-  readonly settings: RunSettings
+/** What {@link isolate} needs: everything is decided and checked already. */
+export interface IsolateRequest {
   readonly argv: readonly [string, ...string[]]
   readonly env: Readonly<Record<string, string>>
-  readonly marker: string
   readonly limits: ResolvedLimits
   readonly options: RunOptions
   readonly cwd: string
-  readonly heldCwd: string
+  readonly cwdHandle: string
   readonly protect: readonly string[]
   readonly deny: readonly string[]
   readonly hooks: RunHooks
@@ -37,76 +32,80 @@ export interface IsolatedRun {
   readonly violations: readonly Violation[]
 }
 
-/** Wraps a command, from the inside out: kernel limits, isolation, control group; and runs it. */
-export async function isolatedRun({
-  settings,
-  argv,
-  env,
-  marker,
-  limits,
-  options,
-  cwd,
-  heldCwd,
-  protect,
-  deny,
-  hooks,
-}: IsolatedRunRequest): Promise<IsolatedRun | SandboxError> {
+/**
+ * Second step of a command: starts it under the sandbox's backend and in a control group of its own, and supervises it.
+ *
+ * @throws NotStarted when the backend cannot enforce the policy
+ */
+export async function isolate(
+  settings: RunSettings,
+  request: IsolateRequest,
+): Promise<IsolatedRun> {
+  const { limits, options, hooks } = request
   const group = usesControlGroup(limits) ? createControlGroup(limits) : undefined
-  let isolated: WrappedCommand | undefined
+  let running: RunningCommand | undefined
   try {
-    try {
-      isolated = settings.backend.wrap({
-        argv: withResourceLimits(argv, {
-          fileMb: limits.fileMb,
-          cpuSeconds: limits.cpuSeconds,
-          processes: group === undefined && countsOwnProcesses(settings) ? limits.processes : null,
-        }),
-        command: argv[0],
-        cwd,
-        rootDir: settings.rootDir,
-        policy: {
-          network: settings.network,
-          access: options.access ?? 'write',
-          read: settings.read,
-          protect,
-          deny,
-          limits: { temporaryMb },
-        },
-        env,
-        reportsStart: true,
-      })
-    } catch (error) {
-      return refusalOf(error)
-    }
-    const wrapped =
-      group === undefined ? isolated : { ...isolated, ...group.wrap(isolated.file, isolated.args) }
-    const outcome = await runCommand({
-      command: wrapped,
-      cwd: wrapped.cwd === cwd ? heldCwd : wrapped.cwd,
+    const { backend } = settings
+    // From the last answer to the start in one turn: another command may take what was prepared.
+    for (let wait = backend.prepare(); wait !== undefined; wait = backend.prepare()) await wait
+    refuseAborted(request.argv[0], options.signal)
+    running = start(settings, request, group?.directories)
+    const outcome = await supervise(running, {
       timeoutMs: limits.timeoutMs,
       maxOutputBytes: limits.maxOutputBytes,
       signal: options.signal,
       stdin: options.stdin,
       onOutput: options.onOutput,
-      marker,
-      namespaceKill: settings.enforced.kill === 'enforced',
-      mergeOutput: options.mergeOutput ?? false,
       memoryMb: group === undefined ? limits.memoryMb : null,
       hooks,
     })
-    const failure =
-      outcome.exitCode === 1
-        ? (isolated.startFailure?.(outcome.stderr || outcome.stdout) ?? null)
-        : null
+    const printed = outcome.stderr || outcome.stdout
+    const mayHaveFailed = outcome.end.kind === 'exited' && outcome.end.code === 1
     const outOfMemory = outcome.terminated === 'memory' || (group?.ranOutOfMemory() ?? false)
     return {
       outcome,
-      failure,
+      failure: mayHaveFailed ? (running.startFailure?.(printed) ?? null) : null,
       violations: outOfMemory ? [memoryViolation(limits.memoryMb)] : [],
     }
   } finally {
-    isolated?.close?.()
+    running?.close?.()
     await group?.remove()
+  }
+}
+
+function start(
+  settings: RunSettings,
+  { argv, env, limits, options, cwd, cwdHandle, protect, deny }: IsolateRequest,
+  controlGroups: readonly string[] | undefined,
+): RunningCommand {
+  const counts = controlGroups === undefined && countsOwnProcesses(settings)
+  try {
+    return settings.backend.start({
+      argv,
+      cwd,
+      cwdHandle,
+      rootDir: settings.rootDir,
+      policy: {
+        network: settings.network,
+        access: options.access ?? 'write',
+        read: settings.read,
+        protect,
+        deny,
+        limits: { temporaryMb },
+      },
+      env,
+      limits: {
+        fileMb: limits.fileMb,
+        cpuSeconds: limits.cpuSeconds,
+        processes: counts ? limits.processes : null,
+      },
+      controlGroups: controlGroups ?? [],
+      hasInput: options.stdin !== undefined,
+      mergeOutput: options.mergeOutput ?? false,
+    })
+  } catch (error) {
+    const problem = refusalOf(error)
+    throw new NotStarted(problem.code === 'TOOL_SPAWN_FAILED' ? 'spawn-error' : 'refused', problem)
   }
 }
 

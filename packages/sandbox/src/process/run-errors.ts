@@ -103,6 +103,15 @@ export function neverStarted(command: string, why: string): SandboxError {
   })
 }
 
+/** The program that supervised the command died, so what the command did is unknown. */
+export function isolationLost(command: string, why: string): SandboxError {
+  return new SandboxError(
+    'TOOL_ISOLATION_LOST',
+    `"${command}" lost its supervisor and was killed: ${why}. Check what it changed before you run it again.`,
+    { details: { command }, effect: 'unknown' },
+  )
+}
+
 export function timedOut(command: string, timeoutMs: number): SandboxError {
   return new SandboxError(
     'TOOL_TIMEOUT',

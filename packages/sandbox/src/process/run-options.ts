@@ -1,4 +1,4 @@
-import type { CommandAccess } from '../isolation/backend.ts'
+import type { CommandAccess } from '../isolation/isolation-policy.ts'
 import { halfPair, invalidArgument, textProblem } from '../options/argument-text.ts'
 import { type CommandLimits, commandLimits } from '../options/limits.ts'
 import type { OptionReader } from '../options/option-reader.ts'

@@ -1,9 +1,6 @@
 import type { SandboxError } from '../errors/sandbox-error.ts'
-import type {
-  CommandAccess,
-  EnforcedProperties,
-  IsolationBackendName,
-} from '../isolation/backend.ts'
+import type { EnforcedProperties, IsolationBackendName } from '../isolation/backend.ts'
+import type { CommandAccess } from '../isolation/isolation-policy.ts'
 import type { CommandLimits } from '../options/limits.ts'
 import type { Violation } from '../path-rules/violation.ts'
 import type { CommandInput } from './command-input.ts'

@@ -1,115 +1,154 @@
-import type { ChildProcess } from 'node:child_process'
-import { closeDescriptors } from '../isolation/close-descriptors.ts'
-import { feed } from './command-input.ts'
-import { killGroup, killLeftovers, killTree } from './kill/kill-tree.ts'
+import type { CommandEnd, RunningCommand } from '../isolation/running-command.ts'
+import { type CommandInput, feed } from './command-input.ts'
+import { type CapturedOutput, OutputBuffer } from './output/output-buffer.ts'
+import {
+  drained,
+  emptied,
+  type OutputChunk,
+  readStream,
+  type StreamReader,
+} from './output/read-output.ts'
 import { watchMemory } from './resource-limits/memory-watch.ts'
-import { OutputBuffer } from './output/output-buffer.ts'
-import { drained, emptied, readStream } from './output/read-output.ts'
-import { closePipes, exitOf, openPipes, outputsOf, spawnChild, spawnFailure } from './spawn.ts'
-import type { CommandOutcome, RunCommandRequest, TerminationReason } from './run-settings.ts'
+
+/** What {@link supervise} needs besides the command. */
+export interface SuperviseRequest {
+  readonly timeoutMs: number
+  readonly maxOutputBytes: number
+  readonly signal: AbortSignal | undefined
+  readonly stdin: CommandInput | undefined
+  readonly onOutput: ((chunk: OutputChunk) => void | Promise<void>) | undefined
+  /** MiB of memory to watch for, where nothing better limits it; `null` for no limit. */
+  readonly memoryMb: number | null
+  readonly hooks: RunHooks
+}
+
+/** Callbacks while a command runs. */
+export interface RunHooks {
+  readonly onStart?: (pid: number) => void
+  /** The command has ended; some of its output may still be in the pipes. */
+  readonly onExit?: () => void
+}
+
+/** How a command ended, and what it printed. */
+export interface CommandOutcome extends CapturedOutput {
+  readonly end: CommandEnd
+  readonly terminated: TerminationReason | undefined
+  readonly durationMs: number
+  /** What `onOutput` or the source of the input threw. */
+  readonly callerError: unknown
+}
+
+/** Why a command was ended before it ended by itself. */
+export type TerminationReason = 'timeout' | 'aborted' | 'caller-failed' | 'memory'
 
 /**
- * Runs one command to its end and never longer: it settles when the command exits, after at most `drainMs` for
- * the rest of its output, not when the last holder of the pipe closes it. Timeout, abort and failure take one path,
- * SIGKILL to the whole tree; what a command leaves behind when it exits is killed too.
+ * Third step of a command: feeds and reads it, and ends it in time. Timeout, abort and failure take one path: SIGKILL to
+ * everything that the command started. Settles when the command has ended, after at most `drainMs` for the rest of its
+ * output, not when the last process that holds the pipe closes it.
  */
-export async function runCommand(request: RunCommandRequest): Promise<CommandOutcome> {
+export async function supervise(
+  running: RunningCommand,
+  request: SuperviseRequest,
+): Promise<CommandOutcome> {
   const startedAt = performance.now()
   const buffer = new OutputBuffer(request.maxOutputBytes)
-  const finish = (rest: Partial<CommandOutcome>): CommandOutcome => ({
+  const watch = new Supervision(running, request)
+  const readers = running.outputs.map(([name, stream]) =>
+    readStream(name, stream, buffer, request.onOutput, watch.fail),
+  )
+  await watch.begin(readers)
+  const end = await running.ended
+  request.hooks.onExit?.()
+  const isComplete = end.kind === 'exited' && end.allEnded && watch.terminated === undefined
+  // Where every writer is dead, empty pipes stay empty; elsewhere a process may still hold one.
+  if (isComplete) await emptied(readers, buffer, watch.cut)
+  else if (end.kind !== 'not-started') await drained(readers, watch.cut)
+  watch.stop()
+  return {
     ...buffer.capture(),
-    terminated: undefined,
-    exitCode: null,
-    signal: null,
-    spawnError: undefined,
-    callerError: undefined,
-    ...rest,
+    end,
+    terminated: watch.terminated,
+    callerError: watch.callerError,
     durationMs: performance.now() - startedAt,
-  })
-
-  let child: ChildProcess
-  const pipes = openPipes(request.mergeOutput)
-  try {
-    child = spawnChild(request, pipes)
-  } catch (error) {
-    closePipes(pipes)
-    return finish({ spawnError: error as NodeJS.ErrnoException })
-  } finally {
-    closeDescriptors(request.command.descriptors)
-    closeDescriptors(pipes.map(({ childEnd }) => childEnd))
   }
-  const { pid } = child
-  if (pid === undefined) {
-    closePipes(pipes)
-    return finish({ spawnError: await spawnFailure(child) })
+}
+
+/** The reasons to end one command, and what they have done so far. */
+class Supervision {
+  terminated: TerminationReason | undefined
+  callerError: unknown
+  readonly #running: RunningCommand
+  readonly #request: SuperviseRequest
+  readonly #cut = new AbortController()
+  #readers: readonly StreamReader[] = []
+  #hasEnded = false
+  #timer: NodeJS.Timeout | undefined
+  #unwatch: (() => void) | undefined
+
+  constructor(running: RunningCommand, request: SuperviseRequest) {
+    this.#running = running
+    this.#request = request
   }
 
-  const tree = { pid, marker: request.marker }
-  let terminated: TerminationReason | undefined
-  let callerError: unknown
-  let killing: Promise<void> | undefined
-  const exited = exitOf(child)
-  let hasExited = false
-  const drain = new AbortController()
-  const terminate = (reason: TerminationReason): void => {
-    // The number of an exited process may be somebody else's: from then on there is only the wait to cut short.
-    if (hasExited && reason === 'timeout') {
-      // It was in time. Who is slow to take what it printed gets no more of it.
-      for (const reader of readers) reader.letGo()
+  /** Aborts when waiting for the rest of the output makes no sense any more. */
+  get cut(): AbortSignal {
+    return this.#cut.signal
+  }
+
+  /** Sets the timer, listens to the signal and feeds the input. Whatever the caller's objects throw, no process is left. */
+  async begin(readers: readonly StreamReader[]): Promise<void> {
+    const { timeoutMs, signal, memoryMb, stdin, hooks } = this.#request
+    this.#readers = readers
+    void this.#running.started.then((pid) => {
+      if (pid !== undefined) hooks.onStart?.(pid)
+    })
+    void this.#running.ended.then(() => {
+      this.#hasEnded = true
+    })
+    this.#timer = setTimeout(() => this.#terminate('timeout'), timeoutMs)
+    try {
+      signal?.addEventListener('abort', this.#onAbort, { once: true })
+      if (memoryMb !== null) {
+        const processes = (): readonly number[] => this.#running.processes()
+        this.#unwatch = watchMemory(processes, memoryMb, () => this.#terminate('memory'))
+      }
+      // A command that has ended needed no more of its input.
+      feed(this.#running.stdin, stdin, (error) => {
+        if (!this.#hasEnded) this.fail(error)
+      })
+      // An abort between the caller's check and the listener.
+      if (signal?.aborted === true) this.#onAbort()
+    } catch (error) {
+      clearTimeout(this.#timer)
+      this.#terminate('caller-failed')
+      await this.#running.ended
+      throw error
+    }
+  }
+
+  readonly fail = (error: unknown): void => {
+    this.callerError ??= error
+    this.#terminate('caller-failed')
+  }
+
+  stop(): void {
+    for (const reader of this.#readers) reader.stop()
+    clearTimeout(this.#timer)
+    this.#request.signal?.removeEventListener('abort', this.#onAbort)
+    this.#unwatch?.()
+    this.#running.stdin?.destroy()
+  }
+
+  readonly #onAbort = (): void => this.#terminate('aborted')
+
+  #terminate(reason: TerminationReason): void {
+    const wasRunning = this.#running.kill()
+    if (!wasRunning && reason === 'timeout') {
+      // The command was in time. A consumer that is still busy gets no further output.
+      for (const reader of this.#readers) reader.letGo()
       return
     }
-    terminated ??= reason
-    if (hasExited) drain.abort()
-    else if (request.namespaceKill) killGroup(pid)
-    else killing ??= killTree(tree, { ageMs: performance.now() - startedAt, exited })
+    this.terminated ??= reason
+    if (!wasRunning) this.#cut.abort()
   }
-
-  const fail = (error: unknown): void => {
-    callerError ??= error
-    terminate('caller-failed')
-  }
-  const timer = setTimeout(() => terminate('timeout'), request.timeoutMs)
-  const onAbort = (): void => terminate('aborted')
-  let unwatch: (() => void) | undefined
-  const readers = outputsOf(child, pipes).map(([name, stream]) =>
-    readStream(name, stream, buffer, request.onOutput, fail),
-  )
-  try {
-    request.hooks.onStart?.(pid)
-    request.signal?.addEventListener('abort', onAbort, { once: true })
-    if (request.memoryMb !== null) {
-      unwatch = watchMemory(tree, request.memoryMb, () => terminate('memory'))
-    }
-    // A command that has ended needed no more of its input.
-    feed(child.stdin, request.stdin, (error) => {
-      if (!hasExited) fail(error)
-    })
-    // An abort between the caller's check and the listener.
-    if (request.signal?.aborted === true) onAbort()
-  } catch (error) {
-    // Whatever an object of the caller throws, no process is left behind.
-    clearTimeout(timer)
-    terminate('caller-failed')
-    await exited
-    await killing
-    throw error
-  }
-
-  const { code, signal } = await exited
-  hasExited = true
-  request.hooks.onExit?.()
-  if (killing === undefined && !request.namespaceKill) {
-    killing = killLeftovers(tree, performance.now() - startedAt)
-  }
-  await killing
-  // In a namespace every writer is dead by now; elsewhere one may have escaped and still hold the pipe.
-  if (request.namespaceKill && terminated === undefined)
-    await emptied(readers, buffer, drain.signal)
-  else await drained(readers, drain.signal)
-  for (const reader of readers) reader.stop()
-  clearTimeout(timer)
-  request.signal?.removeEventListener('abort', onAbort)
-  unwatch?.()
-  child.stdin?.destroy()
-  return finish({ terminated, exitCode: code, signal, callerError })
 }

@@ -33,7 +33,10 @@ function fake(
       this.probes += 1
       return Promise.resolve({ usable: true, enforced: everything, notEnforced: [], ...verdict })
     },
-    wrap: () => ({ file: name, args: [], env: {}, cwd: '/', descriptors: [] }),
+    prepare: () => undefined,
+    start() {
+      throw new Error('a detected backend starts nothing')
+    },
   }
 }
 const strong = (): ReturnType<typeof fake> => fake('bubblewrap', {})

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { runCommand } from '../../src/process/supervise.ts'
+import { createNoIsolation } from '../../src/isolation/none.ts'
+import { startBySpawn } from '../../src/isolation/spawn/start-by-spawn.ts'
+import { supervise } from '../../src/process/supervise.ts'
 import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
 
 describeIsolations('run, when its caller fails,', (isolation) => {
@@ -52,48 +54,59 @@ describeIsolations('run, when its caller fails,', (isolation) => {
   })
 })
 
-describe('runCommand', () => {
+describe('supervise', () => {
   afterEach(() => vi.useRealTimers())
 
   test.each([true, false])(
-    'does not call a command late whose output is taken late (namespace: %s)',
-    async (namespaceKill) => {
+    'does not call a command late whose output is taken late (process namespace: %s)',
+    async (hasProcessNamespace) => {
+      const { wrap } = createNoIsolation()
+      const { prepare, start } = startBySpawn(wrap, { hasProcessNamespace })
+      await prepare()
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-      const ended = Promise.withResolvers<void>()
-      const run = runCommand({
-        command: {
-          file: 'sh',
-          args: ['-c', 'echo first; head -c 30000 /dev/zero; echo last'],
-          env: { PATH: process.env['PATH'] ?? '' },
-          cwd: '/',
-          descriptors: [],
-        },
+      const running = start({
+        argv: ['sh', '-c', 'echo first; head -c 30000 /dev/zero; echo last'],
+        env: { PATH: process.env['PATH'] ?? '' },
         cwd: '/',
+        cwdHandle: '/',
+        rootDir: '/',
+        policy: { network: 'host', read: [], protect: [], deny: [], limits: { temporaryMb: 1 } },
+        limits: { fileMb: null, cpuSeconds: null, processes: null },
+        controlGroups: [],
+        hasInput: false,
+        mergeOutput: false,
+      })
+      const ended = Promise.withResolvers<void>()
+      const run = supervise(running, {
         timeoutMs: 60_000,
         maxOutputBytes: 200,
         signal: undefined,
         stdin: undefined,
         // Never done with the first piece. The rest fits into the pipe, so the command can end.
         onOutput: () => new Promise<void>(() => {}),
-        marker: 'test',
-        namespaceKill,
-        mergeOutput: false,
         memoryMb: null,
         hooks: { onExit: ended.resolve },
       })
-      await ended.promise
+      // Far below the timeout: the pauses of a search for processes that were left behind.
+      await vi.waitUntil(async () => {
+        await vi.advanceTimersByTimeAsync(1)
+        return Promise.race([ended.promise.then(() => true), nextTurn()])
+      })
       const state = { isSettled: false }
       run.finally(() => (state.isSettled = true)).catch(() => {})
       while (!state.isSettled) {
         await vi.advanceTimersByTimeAsync(1_000)
-        await new Promise((resolve) => setImmediate(resolve))
+        await nextTurn()
       }
       expect(await run).toMatchObject({
         terminated: undefined,
-        exitCode: 0,
-        stdoutBytes: 30_011,
+        end: { kind: 'exited', code: 0 },
         output: expect.stringMatching(/^first\n[^]*last\n$/),
       })
     },
   )
 })
+
+function nextTurn(): Promise<false> {
+  return new Promise((resolve) => setImmediate(resolve, false))
+}

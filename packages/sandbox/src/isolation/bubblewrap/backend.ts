@@ -2,13 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import { normalize } from 'node:path'
 import { anonymousFile } from './anonymous-file.ts'
-import type {
-  IsolationBackend,
-  NotEnforced,
-  ProbeVerdict,
-  WrappedCommand,
-  WrapRequest,
-} from '../backend.ts'
+import type { NotEnforced, ProbeVerdict } from '../backend.ts'
+import { type SpawningBackend, startBySpawn } from '../spawn/start-by-spawn.ts'
+import type { WrappedCommand, WrapRequest } from '../spawn/wrapped-command.ts'
 import { type BubblewrapFacts, bubblewrapArguments, visiblePlaces } from './arguments.ts'
 import { bubblewrapFailure, startFailure } from './failure.ts'
 import { runCanary } from '../canary.ts'
@@ -36,7 +32,7 @@ import { toolchainDirectories } from './toolchains.ts'
  * directory; use of the machine's time and memory; with `network: 'host'`, abstract unix sockets and all else that is
  * reachable from here.
  */
-export function createBubblewrap(): IsolationBackend {
+export function createBubblewrap(): SpawningBackend {
   // Per user as well: what root must be kept from writing, others cannot write.
   const known = memoize((key: `${number} ${Network}`): SystemMounts =>
     systemMounts(key.endsWith('host') ? 'host' : 'none'),
@@ -126,10 +122,12 @@ export function createBubblewrap(): IsolationBackend {
     }
   }
 
+  const spawning = startBySpawn(wrap, { hasProcessNamespace: true })
+
   const probe = async (): Promise<ProbeVerdict> => {
     const obstacle = obstacleTo(bubblewrap())
     if (obstacle !== null) return refusal([obstacle])
-    const findings = await runCanary(wrap).catch((error: Error) => error)
+    const findings = await runCanary(spawning).catch((error: Error) => error)
     if (findings instanceof Error) {
       const why = `The canary that proves isolation could not be set up: ${findings.message}.`
       return refusal([
@@ -147,7 +145,7 @@ export function createBubblewrap(): IsolationBackend {
     return { usable: true, enforced: allEnforced, notEnforced: weaker }
   }
 
-  return { name: 'bubblewrap', probe, wrap }
+  return { name: 'bubblewrap', probe, wrap, ...spawning }
 }
 
 /** Nothing more can be mounted in a prepared `/etc`, which is read-only; and who only reads sees none. */

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
-import type { IsolationBackend, ProbeVerdict, WrappedCommand, WrapRequest } from '../backend.ts'
+import type { ProbeVerdict } from '../backend.ts'
 import { runCanary } from '../canary.ts'
+import { type SpawningBackend, startBySpawn } from '../spawn/start-by-spawn.ts'
+import type { WrappedCommand, WrapRequest } from '../spawn/wrapped-command.ts'
 import { seatbeltProfile } from './profile.ts'
 
 /**
@@ -10,8 +12,8 @@ import { seatbeltProfile } from './profile.ts'
  * Guarantees, once the canary has passed: as {@link seatbeltProfile} says.
  * Does not protect against: a process that outlives its command (`kill` is best-effort), memory and time.
  */
-export function createSeatbelt(): IsolationBackend {
-  return { name: 'seatbelt', probe, wrap }
+export function createSeatbelt(): SpawningBackend {
+  return { name: 'seatbelt', probe, wrap, ...spawning }
 }
 
 // Apple's own; never looked up on PATH, where a project may put another.
@@ -32,11 +34,13 @@ function wrap({ argv, cwd, rootDir, policy, env }: WrapRequest): WrappedCommand 
   }
 }
 
+const spawning = startBySpawn(wrap, { hasProcessNamespace: false })
+
 async function probe(): Promise<ProbeVerdict> {
   if (process.platform !== 'darwin' || !existsSync(program)) {
     return unusable('sandbox-exec exists on macOS only.', 'On Linux, install bubblewrap.')
   }
-  const findings = await runCanary(wrap).catch((error: Error) => error)
+  const findings = await runCanary(spawning).catch((error: Error) => error)
   if (findings instanceof Error) {
     return unusable(`The canary could not be set up: ${findings.message}.`, 'Make TMPDIR writable.')
   }

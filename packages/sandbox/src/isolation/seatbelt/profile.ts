@@ -1,4 +1,4 @@
-import type { IsolationPolicy } from '../backend.ts'
+import type { IsolationPolicy } from '../isolation-policy.ts'
 
 /** What a profile is made from. */
 export interface SeatbeltProfileOptions {

@@ -1,4 +1,5 @@
-import { type OutputStream, type Piece, SegmentQueue } from './output-segments.ts'
+import type { OutputStream } from '../../isolation/running-command.ts'
+import { type Piece, SegmentQueue } from './output-segments.ts'
 import { decode, fit } from './output-text.ts'
 import { StreamFacts } from './stream-digest.ts'
 

@@ -1,3 +1,5 @@
+import type { OutputStream } from '../../isolation/running-command.ts'
+
 /** Bytes that came from one stream without a break. */
 export interface Piece {
   readonly stream: OutputStream
@@ -48,6 +50,3 @@ export class SegmentQueue {
     })
   }
 }
-
-/** Where a piece of output came from. */
-export type OutputStream = 'stdout' | 'stderr'

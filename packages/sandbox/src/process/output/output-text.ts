@@ -1,4 +1,4 @@
-import type { OutputStream } from './output-segments.ts'
+import type { OutputStream } from '../../isolation/running-command.ts'
 import type { Piece } from './output-segments.ts'
 import { cutEnd, cutStart } from './utf8-boundary.ts'
 

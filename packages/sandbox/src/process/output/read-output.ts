@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { drainMs } from '../../options/limits.ts'
 import type { OutputBuffer } from './output-buffer.ts'
-import type { OutputStream } from './output-segments.ts'
+import type { OutputStream } from '../../isolation/running-command.ts'
 
 /** A piece of output, as it arrives. */
 export interface OutputChunk {

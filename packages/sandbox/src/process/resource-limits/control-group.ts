@@ -18,11 +18,8 @@ export interface ControlGroupLimits {
 
 /** A control group made for one command. */
 export interface ControlGroup {
-  /** What to spawn: a shell that enters the group and then becomes the command, so that no process escapes the count. */
-  wrap(
-    file: string,
-    args: readonly string[],
-  ): { readonly file: string; readonly args: readonly string[] }
+  /** What the command enters before it runs: one for each hierarchy. */
+  readonly directories: readonly string[]
   /** True when the kernel ended a process of the group for its memory. */
   ranOutOfMemory(): boolean
   /** Removes the group. Call it when its processes are gone. */
@@ -64,17 +61,7 @@ export function createControlGroup(limits: ControlGroupLimits): ControlGroup {
     return { directory, events: hierarchy.events }
   })
   return {
-    wrap: (file, args) => ({
-      file: '/bin/sh',
-      args: [
-        '-c',
-        `${groups.map((_, index) => `echo $$ > "$${index + 1}/cgroup.procs"`).join(' && ')} && shift ${groups.length} && exec "$@"`,
-        'sh',
-        ...groups.map(({ directory }) => directory),
-        file,
-        ...args,
-      ],
-    }),
+    directories: groups.map(({ directory }) => directory),
     ranOutOfMemory: () =>
       groups.some(
         ({ directory, events }) =>

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { findSurvivors, type ProcessTree } from '../kill/find-survivors.ts'
 
 /** Often enough to catch a runaway before the machine swaps, seldom enough not to be seen in a profile. */
 const intervalMs = 100
@@ -11,13 +10,12 @@ const intervalMs = 100
  * and memory that processes share is counted once for each.
  */
 export function watchMemory(
-  tree: ProcessTree,
+  processes: () => readonly number[],
   memoryMb: number,
   onExceeded: () => void,
 ): () => void {
   const timer = setInterval(() => {
-    const { pids } = findSurvivors(tree, { parentChain: true, onlyLater: false })
-    const kibibytes = [tree.pid, ...pids].reduce((sum, pid) => sum + privateKibibytes(pid), 0)
+    const kibibytes = processes().reduce((sum, pid) => sum + privateKibibytes(pid), 0)
     if (kibibytes > memoryMb * 1024) {
       clearInterval(timer)
       onExceeded()

@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { WrapRequest } from '../../../src/isolation/backend.ts'
 import {
   bubblewrapArguments,
   type BubblewrapFacts,
 } from '../../../src/isolation/bubblewrap/arguments.ts'
 import { closeDescriptors } from '../../../src/isolation/close-descriptors.ts'
+import type { WrapRequest } from '../../../src/isolation/spawn/wrapped-command.ts'
 
 let rootDir: string
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { OutputBuffer } from '../../../src/process/output/output-buffer.ts'
-import { type OutputStream } from '../../../src/process/output/output-segments.ts'
+import type { OutputStream } from '../../../src/isolation/running-command.ts'
 
 function capture(
   maxBytes: number,

@@ -8,7 +8,7 @@ import {
   type CommandPipe,
   makePipes,
   openCommandPipe,
-} from '../../../src/process/output/command-pipes.ts'
+} from '../../../src/isolation/spawn/command-pipes.ts'
 import { describeIsolations, newSandbox } from '../../fixtures/sandboxes.ts'
 import { openDescriptors } from '../../fixtures/workspace.ts'
 

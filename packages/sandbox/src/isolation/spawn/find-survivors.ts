@@ -1,5 +1,7 @@
 import { readdirSync, openSync, readFileSync, readSync, readlinkSync } from 'node:fs'
-import { markerVariable } from '../environment.ts'
+
+/** Marks every process of one command, so that a search recognises those that left its group and session. */
+export const markerVariable = 'SMITHERS_SANDBOX_RUN'
 
 /** How to recognise the processes of one command. */
 export interface ProcessTree {

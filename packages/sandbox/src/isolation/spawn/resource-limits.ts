@@ -1,12 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-
-/** Kernel limits that a process passes on to its children; `null` is "as it is". */
-export interface ResourceLimits {
-  readonly fileMb: number | null
-  readonly cpuSeconds: number | null
-  /** Per user, so it must be `null` where other processes of the user would count. */
-  readonly processes: number | null
-}
+import type { ResourceLimits } from '../running-command.ts'
 
 /**
  * Puts a program before `argv` that sets the limits and then becomes the command: Node cannot set them for a child.

@@ -4,7 +4,7 @@ import { closeSync, constants, mkdtempSync, openSync, rmSync, statSync } from 'n
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isExecutable } from '../../isolation/is-executable.ts'
+import { isExecutable } from '../is-executable.ts'
 
 /** One end of a pipe as a stream, and the other as a descriptor for a child, to be closed when the child has it. */
 export interface CommandPipe {

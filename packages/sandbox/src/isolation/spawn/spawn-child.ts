@@ -2,11 +2,11 @@
 // as `spawn('true')` and 60 ms to import, more than this whole runner may add (`pnpm bench processes` shows both).
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { closeDescriptors } from '../isolation/close-descriptors.ts'
-import { type CommandPipe, openCommandPipe } from './output/command-pipes.ts'
+import { closeDescriptors } from '../close-descriptors.ts'
+import type { OutputStream } from '../running-command.ts'
+import { type CommandPipe, openCommandPipe } from './command-pipes.ts'
 import { descriptorSlots } from './inherited-descriptors.ts'
-import type { OutputStream } from './output/output-segments.ts'
-import type { RunCommandRequest } from './run-settings.ts'
+import type { WrappedCommand } from './wrapped-command.ts'
 
 /** Real pipes for the output, one for both streams or one for each; none where they cannot be had. */
 export function openPipes(mergeOutput: boolean): readonly CommandPipe[] {
@@ -24,7 +24,8 @@ export function closePipes(pipes: readonly CommandPipe[]): void {
 
 /** Starts it: argv, the environment and the descriptors are exactly those of the wrapped command. */
 export function spawnChild(
-  { command, cwd, stdin }: Pick<RunCommandRequest, 'command' | 'cwd' | 'stdin'>,
+  command: WrappedCommand,
+  { cwd, hasInput }: { readonly cwd: string; readonly hasInput: boolean },
   [stdout, stderr = stdout]: readonly CommandPipe[],
 ): ChildProcess {
   return spawn(command.file, command.args, {
@@ -33,7 +34,7 @@ export function spawnChild(
     // Leader of a group and a session of its own, so that one signal reaches all who stay.
     detached: true,
     stdio: [
-      stdin === undefined ? 'ignore' : 'pipe',
+      hasInput ? 'pipe' : 'ignore',
       stdout?.childEnd ?? 'pipe',
       stderr?.childEnd ?? 'pipe',
       ...descriptorSlots(command.descriptors),

@@ -1,0 +1,23 @@
+/** Whether a command may change the root, or only read it. */
+export type CommandAccess = 'write' | 'read'
+
+/** The part of a sandbox's policy that an operating system can enforce. */
+export interface IsolationPolicy {
+  readonly network: 'none' | 'host'
+  /**
+   * `'read'`: the command gets the root read-only, the system's programs and `read`, and nothing else: no settings, tools,
+   * devices, `/proc`, home or temporary directory. @default 'write'
+   */
+  readonly access?: CommandAccess
+  /** Absolute paths outside the root that a command may read. Names that do not exist are skipped. */
+  readonly read: readonly string[]
+  /** Root-relative existing names that a command may not change: mounted read-only, their ancestors pinned. */
+  readonly protect: readonly string[]
+  /** Root-relative existing names that a command may neither read nor change. */
+  readonly deny: readonly string[]
+  /** Limits that only the backend can set. Those of the kernel are in the request to start a command. */
+  readonly limits: {
+    /** Size of the private `/tmp`, in MiB. */
+    readonly temporaryMb: number
+  }
+}

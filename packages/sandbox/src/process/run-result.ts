@@ -1,0 +1,66 @@
+import type { SandboxError } from '../errors/sandbox-error.ts'
+import { protectionHint } from '../path-rules/protection-hint.ts'
+import type { Violation } from '../path-rules/violation.ts'
+import type { IsolatedRun } from './isolate.ts'
+import { OutputBuffer } from './output/output-buffer.ts'
+import { aborted, isolationLost, neverStarted, spawnFailed, timedOut } from './run-errors.ts'
+import type { RunEnforcement, RunResult } from './run-types.ts'
+import type { CommandCall } from './command-call.ts'
+import type { CommandOutcome } from './supervise.ts'
+
+/** The result of a command that was not started, but for the reason. */
+export const nothingRun: Omit<RunResult, 'status' | 'enforced'> = Object.freeze({
+  ...new OutputBuffer(1).capture(),
+  exitCode: null,
+  signal: null,
+  durationMs: 0,
+  violations: [],
+})
+
+/**
+ * Describes how a command ended.
+ *
+ * @throws what the caller's own callback or input threw
+ */
+export function resultOf(
+  call: CommandCall,
+  enforced: RunEnforcement,
+  { outcome, failure, violations }: IsolatedRun,
+  {
+    changes,
+    mounted,
+  }: { readonly changes: readonly Violation[]; readonly mounted: readonly string[] },
+): RunResult {
+  if (outcome.terminated === 'caller-failed') throw outcome.callerError
+  const { end, terminated: _reason, callerError: _thrown, ...captured } = outcome
+  const exit = end.kind === 'exited' ? end : { code: null, signal: null }
+  const [status, error] =
+    failure === null
+      ? statusOf(outcome, call)
+      : (['spawn-error', neverStarted(call.argv[0], failure)] as const)
+  const hint =
+    enforced.files === 'enforced' && exit.code !== 0
+      ? protectionHint(captured.output, mounted)
+      : undefined
+  return {
+    ...captured,
+    exitCode: exit.code,
+    signal: exit.signal,
+    status,
+    enforced,
+    violations: [...changes, ...violations],
+    ...(hint === undefined ? {} : { hint }),
+    ...(error === undefined ? {} : { error }),
+  }
+}
+
+function statusOf(
+  { end, terminated }: CommandOutcome,
+  { argv: [command, ...args], limits, options }: CommandCall,
+): [RunResult['status'], SandboxError?] {
+  if (end.kind === 'not-started') return ['spawn-error', spawnFailed(command, args, end.error)]
+  if (terminated === 'timeout') return ['timeout', timedOut(command, limits.timeoutMs)]
+  if (terminated === 'aborted') return ['aborted', aborted(command, options.signal, 'unknown')]
+  if (end.kind === 'lost') return ['killed', isolationLost(command, end.why)]
+  return [end.signal === null ? 'exited' : 'killed']
+}
