@@ -3,9 +3,9 @@
  *
  * A benchmark is a plain program that prints a table; figures quoted in a README name the command that prints them.
  */
-import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { basename } from 'node:path'
+import { execa } from 'execa'
 
 const [name, ...rest] = process.argv.slice(2)
 const programs = globSync('{packages,apps}/*/bench/*.bench.ts').toSorted()
@@ -16,10 +16,10 @@ if (chosen.length === 0) {
   process.exitCode = name === undefined ? 0 : 2
 }
 for (const program of chosen) {
-  const { status } = spawnSync(
+  const { exitCode } = await execa(
     process.execPath,
     ['--conditions=@smithers/source', '--expose-gc', program, ...rest],
-    { stdio: 'inherit' },
+    { stdio: 'inherit', reject: false },
   )
-  if (status !== 0) process.exitCode = 1
+  if (exitCode !== 0) process.exitCode = 1
 }

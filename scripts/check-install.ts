@@ -4,7 +4,6 @@
  *
  * Needs `pnpm build` first. A sibling package comes from its own tarball, everything else from the registry.
  */
-import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   globSync,
@@ -17,6 +16,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { execa } from 'execa'
 import { medianImportCostMs } from './import-cost.ts'
 
 interface Manifest {
@@ -51,16 +51,17 @@ try {
   for (const path of globSync('packages/*/package.json').toSorted()) {
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
     manifests.set(manifest.name, manifest)
-    tarballs.set(manifest.name, pack(path.replace('/package.json', '')))
+    tarballs.set(manifest.name, await pack(path.replace('/package.json', '')))
   }
-  const nodes = nodeMajors.map((major) => ({ major, path: nodeBinary(major) }))
+  const nodes: { readonly major: number; readonly path: string }[] = []
+  for (const major of nodeMajors) nodes.push({ major, path: await nodeBinary(major) })
   for (const manifest of manifests.values()) {
-    const project = installAlone(manifest, manifests, tarballs)
+    const project = await installAlone(manifest, manifests, tarballs)
     for (const { major, path } of nodes) {
       for (const entry of entriesOf(manifest)) {
         try {
           const program = `await import('${entry}')`
-          execFileSync(path, ['--input-type=module', '-e', program], { cwd: project })
+          await execa(path, ['--input-type=module', '-e', program], { cwd: project })
         } catch {
           failures.push(`${entry} does not import on Node ${major}.`)
         }
@@ -86,13 +87,10 @@ if (process.argv.includes('--write')) writeIntoReadme(table)
 for (const failure of failures) console.error(failure)
 if (failures.length > 0) process.exitCode = 1
 
-function pack(directory: string): string {
+async function pack(directory: string): Promise<string> {
   const destination = join(workspace, 'tarballs', basename(directory))
   mkdirSync(destination, { recursive: true })
-  execFileSync('pnpm', ['pack', '--pack-destination', destination], {
-    cwd: directory,
-    stdio: 'pipe',
-  })
+  await execa('pnpm', ['pack', '--pack-destination', destination], { cwd: directory })
   const [tarball] = globSync(join(destination, '*.tgz'))
   if (tarball === undefined) throw new Error(`pnpm pack left no tarball for ${directory}`)
   return tarball
@@ -107,15 +105,16 @@ function entriesOf({ name, exports }: Manifest): string[] {
 }
 
 /** The path of a Node of that major version, from its npm package. */
-function nodeBinary(major: number): string {
+async function nodeBinary(major: number): Promise<string> {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath
   const script = 'process.stdout.write(process.execPath)'
-  return execFileSync('npx', ['--yes', '-p', `node@${major}`, 'node', '-e', script], {
-    encoding: 'utf8',
+  const { stdout } = await execa('npx', ['--yes', '-p', `node@${major}`, 'node', '-e', script], {
     cwd: workspace,
     env: outerEnvironment(),
+    extendEnv: false,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  return stdout
 }
 
 /** Without what an npx that runs this script told its own child: an inner npx would take it for itself. */
@@ -124,11 +123,11 @@ function outerEnvironment(): NodeJS.ProcessEnv {
   return rest
 }
 
-function installAlone(
+async function installAlone(
   manifest: Manifest,
   manifests: ReadonlyMap<string, Manifest>,
   tarballs: ReadonlyMap<string, string>,
-): string {
+): Promise<string> {
   const project = join(workspace, manifest.name.replace('/', '-'))
   mkdirSync(project, { recursive: true })
   const dependencies: Record<string, string> = {}
@@ -145,7 +144,7 @@ function installAlone(
     join(project, 'package.json'),
     JSON.stringify({ private: true, type: 'module', dependencies }),
   )
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
+  await execa('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: project,
     stdio: 'inherit',
   })

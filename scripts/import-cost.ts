@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process'
+import { execaSync } from 'execa'
 
 const rounds = 21
 
@@ -20,10 +20,6 @@ export function medianImportCostMs(project: string, packageName: string): number
 
 function startMs(cwd: string, program: string): number {
   const startedAt = performance.now()
-  const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
-    cwd,
-    stdio: 'inherit',
-  })
-  if (status !== 0) throw new Error(`node -e "${program}" exited with ${status}`)
+  execaSync(process.execPath, ['--input-type=module', '-e', program], { cwd, stdio: 'inherit' })
   return performance.now() - startedAt
 }

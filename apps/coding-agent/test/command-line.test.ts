@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { writeSampleLog } from './fixtures/sample-log.ts'
@@ -56,10 +56,8 @@ describe('smithers', () => {
     )
     const piped = '{ "$@"; echo "exit $?" >&2; } | head -c 20'
     const command = [...smithersCommand, 'calls', '--log', path, '--json', '--limit', '300']
-    const { stdout, stderr } = spawnSync('sh', ['-c', piped, 'sh', ...command], {
-      encoding: 'utf8',
-    })
+    const { stdout, stderr } = await execa('sh', ['-c', piped, 'sh', ...command])
     expect(stdout).toHaveLength(20)
-    expect(stderr).toBe('exit 0\n')
+    expect(stderr).toBe('exit 0')
   })
 })

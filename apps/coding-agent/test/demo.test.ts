@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSqliteLog } from '@smithers/log-sqlite'
+import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import { runSmithers } from './fixtures/smithers-process.ts'
 import { keys, noTerminal, smithersAtTerminal } from './fixtures/terminal-session.ts'
@@ -93,14 +93,11 @@ describe('smithers demo', () => {
 
     const left = events.find(({ type }) => type === 'left')
     const rootDir = String(left?.['rootDir'])
-    expect(() =>
-      execFileSync(process.execPath, ['--test'], { cwd: rootDir, env: {} }),
-    ).not.toThrow()
-    const status = execFileSync('git', ['status', '--porcelain'], {
-      cwd: rootDir,
-      encoding: 'utf8',
-    })
-    expect(status).toBe(' M src/split.js\n')
+    const options = { cwd: rootDir, extendEnv: false, env: {}, reject: false } as const
+    const tests = await execa(process.execPath, ['--test'], options)
+    expect(tests.exitCode).toBe(0)
+    const { stdout: status } = await execa('git', ['status', '--porcelain'], { cwd: rootDir })
+    expect(status).toBe(' M src/split.js')
 
     const logPath = String(left?.['logPath'])
     const log = createSqliteLog({ path: logPath })

@@ -30,7 +30,7 @@ async function busyAgent(): Promise<BusyAgent> {
   const model = ['--model', 'openai-compatible/m', '--base-url', server.url]
   const args = ['run', 'Wait', '--root', root, '--log', log, '--run', 'run-1', ...model]
   const running = startSmithers(args, { env: { HOME: folder } })
-  onTestFinished(() => void running.child.kill('SIGKILL'))
+  onTestFinished(() => running.kill('SIGKILL'))
   await fileAppears(root, 'begun')
   return { ...running, args, log, folder, server }
 }
@@ -45,8 +45,8 @@ async function fileAppears(folder: string, name: string): Promise<void> {
 }
 
 test('an agent that is killed in the middle of a bash call leaves the started row of that call', async () => {
-  const { child, outcome, log: path, folder } = await busyAgent()
-  child.kill('SIGKILL')
+  const { kill, outcome, log: path, folder } = await busyAgent()
+  kill('SIGKILL')
   expect((await outcome).signal).toBe('SIGKILL')
 
   const log = createSqliteLog({ path })
@@ -69,8 +69,8 @@ test('an agent that is killed in the middle of a bash call leaves the started ro
 })
 
 test('an agent that is interrupted records the command as aborted and exits with 130', async () => {
-  const { child, outcome, log: path } = await busyAgent()
-  child.kill('SIGINT')
+  const { kill, outcome, log: path } = await busyAgent()
+  kill('SIGINT')
   const { exitCode, stderr } = await outcome
   expect(exitCode).toBe(130)
   expect(stderr).toBe('smithers: interrupted\n')
@@ -83,8 +83,8 @@ test('an agent that is interrupted records the command as aborted and exits with
 })
 
 test('the next attempt of a killed run tells the model that a command may have had an effect', async () => {
-  const { child, outcome, args, folder, server } = await busyAgent()
-  child.kill('SIGKILL')
+  const { kill, outcome, args, folder, server } = await busyAgent()
+  kill('SIGKILL')
   await outcome
 
   const again = await runSmithers(args, { env: { HOME: folder } })

@@ -152,10 +152,10 @@ describe('smithers up', () => {
 describe('smithers resume', () => {
   test('goes on after Ctrl-C without running again what had finished', async () => {
     const here = place()
-    const { child, outcome } = startSmithers(up(here))
-    await untilPrinted(child.stdout, /✓ list/)
-    child.kill('SIGINT')
-    const stopped = await outcome
+    const first = startSmithers(up(here))
+    await untilPrinted(first.stdout, /✓ list/)
+    first.kill('SIGINT')
+    const stopped = await first.outcome
     expect(stopped.exitCode).toBe(130)
     expect(stopped.stdout).toContain(`Go on with: smithers resume r1 --log ${here.log}`)
     expect(await explained(here)).toMatch(
@@ -178,19 +178,19 @@ describe('smithers resume', () => {
 
   test('goes on after kill -9, and until then says so', async () => {
     const here = place()
-    const { child, outcome } = startSmithers(up(here))
-    await untilPrinted(child.stdout, /✓ list/)
+    const first = startSmithers(up(here))
+    await untilPrinted(first.stdout, /✓ list/)
     expect(await explained(here)).toMatch(
       /is running in process .* It waits for task "gate", attempt 1, begun \d+ s ago\./,
     )
     const second = await runSmithers(['resume', 'r1', '--log', here.log])
     expect(second.exitCode).toBe(1)
-    expect(second.stderr).toContain(`is being worked on by another process (${child.pid} on `)
+    expect(second.stderr).toContain(`is being worked on by another process (${first.pid} on `)
 
-    child.kill('SIGKILL')
-    await outcome
+    first.kill('SIGKILL')
+    await first.outcome
     expect(await explained(here)).toMatch(
-      new RegExp(`was interrupted: process ${child.pid} on \\S+, which worked on it, is gone\\.`),
+      new RegExp(`was interrupted: process ${first.pid} on \\S+, which worked on it, is gone\\.`),
     )
     const { stdout } = await runSmithers(['runs', '--log', here.log])
     expect(stdout).toMatch(/^r1 +shout +interrupted +1 of 2/m)

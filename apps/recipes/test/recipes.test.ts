@@ -1,23 +1,27 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { execaSync } from 'execa'
 import { expect, onTestFinished, test } from 'vitest'
 
-/** Runs a recipe as its reader would, and answers with the lines it printed. */
+/** Runs a recipe as its reader would and returns the printed lines. */
 function linesOf(name: string): string[] {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'recipe-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const file = fileURLToPath(new URL(`../src/${name}.ts`, import.meta.url))
-  const { status, stdout, stderr } = spawnSync(
+  const { exitCode, stdout, stderr } = execaSync(
     process.execPath,
-    // Where nothing isolates commands, the sandbox warns; what a recipe prints is the same.
+    // Without isolation the sandbox warns; the output of a recipe is the same.
     ['--conditions=@smithers/source', '--disable-warning=SMITHERS_POLICY_ONLY', file],
-    { env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder }, encoding: 'utf8' },
+    {
+      env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder },
+      extendEnv: false,
+      reject: false,
+    },
   )
   expect(stderr).toBe('')
-  expect(status).toBe(0)
+  expect(exitCode).toBe(0)
   expect(readdirSync(folder)).toEqual([])
   return stdout.trimEnd().split('\n')
 }

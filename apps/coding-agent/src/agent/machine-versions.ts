@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { machine, release, type } from 'node:os'
-import { promisify } from 'node:util'
+import { execa } from 'execa'
 import packageJson from '../../package.json' with { type: 'json' }
 
 /** What a report of a problem needs to say of the machine. Null for a program that is not there. */
@@ -51,7 +50,7 @@ function ripgrepPath(): string {
 async function versionOf(program: string | undefined): Promise<string | null> {
   if (program === undefined) return null
   try {
-    const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 10_000 })
+    const { stdout } = await execa(program, ['--version'], { timeout: 10_000 })
     return /\d+\.[\w.+-]+/.exec(stdout)?.[0] ?? null
   } catch {
     return null

@@ -1,9 +1,9 @@
-import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { execaSync } from 'execa'
 import { badInput } from '../command-failure.ts'
 
 /** A repository with a bug, and beside it a file that nobody in it may read. */
@@ -41,11 +41,12 @@ export function createSampleRepository(): SampleRepository {
 
 function git(cwd: string, ...args: string[]): void {
   try {
-    execFileSync('git', args, {
+    execaSync('git', args, {
       cwd,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      // The person's own settings (signing, hooks, templates) and an empty home must make no difference.
+      stdin: 'ignore',
+      // The user's own settings (signing, hooks, templates) and an empty home must make no difference.
       env: { ...gitFreeEnvironment(), GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
+      extendEnv: false,
     })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') {

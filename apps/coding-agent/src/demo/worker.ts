@@ -1,39 +1,40 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
 
-/** A command line of this program, in a process of its own. */
+/** A command line of this program in a process of its own. */
 export interface Worker {
   readonly pid: number | undefined
-  /** Resolves when it has ended, with the signal that killed it. */
+  /** Resolves when the process has ended, with the signal that killed it, if any. */
   readonly ended: Promise<NodeJS.Signals | null>
+  /** Sends SIGKILL. */
   kill(): void
 }
 
-/** How workers are started, and who is told what they print. */
+/** Options of {@link startWorker}. */
 export interface WorkerOptions {
-  /** Undefined: they have this process's terminal to themselves. */
+  /** Receives each printed line. Undefined gives the worker this process's terminal. */
   readonly onLine: ((line: string) => void) | undefined
 }
 
 const program = fileURLToPath(new URL('../smithers.ts', import.meta.url))
-const flags = ['--conditions=@smithers/source', '--disable-warning=ExperimentalWarning']
+const nodeOptions = ['--conditions=@smithers/source', '--disable-warning=ExperimentalWarning']
 
 /** Starts `smithers` with the given arguments. */
 export function startWorker(args: readonly string[], { onLine }: WorkerOptions): Worker {
-  const child = spawn(process.execPath, [...flags, program, ...args], {
+  const worker = execa(process.execPath, [...nodeOptions, program, ...args], {
     stdio: onLine === undefined ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+    buffer: false,
+    reject: false,
   })
   if (onLine !== undefined) {
-    for (const stream of [child.stdout, child.stderr]) {
+    for (const stream of [worker.stdout, worker.stderr]) {
       if (stream !== null) createInterface({ input: stream }).on('line', onLine)
     }
   }
-  return { pid: child.pid, ended: endOf(child), kill: () => void child.kill('SIGKILL') }
-}
-
-async function endOf(child: ChildProcess): Promise<NodeJS.Signals | null> {
-  await once(child, 'close')
-  return child.signalCode
+  return {
+    pid: worker.pid,
+    ended: worker.then(({ signal }) => signal ?? null),
+    kill: () => void worker.kill('SIGKILL'),
+  }
 }
