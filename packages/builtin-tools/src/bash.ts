@@ -14,7 +14,7 @@ export interface BashInput {
   readonly opts?: { readonly cwd?: string | undefined } | undefined
 }
 
-/** S0 §bash; `cwd` is ours. There is no limit on the sum below the operating system's. */
+/** Only the operating system limits the total length of the arguments. */
 const maxCommandLength = 8_192
 const maxArguments = 128
 const maxArgumentLength = 8_192
@@ -38,14 +38,13 @@ const schema = z.object({
     .optional(),
 })
 
-/**
- * Creates the tool `bash` with other settings.
+/* * Creates the tool `bash` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_COMMAND_FAILED` for a non-zero exit or a signal, with the output's tail in the message;
  * `TOOL_TIMEOUT`, `TOOL_ABORTED`, `TOOL_SPAWN_FAILED`, `TOOL_PATH_ESCAPE`, `TOOL_NETWORK_DISABLED`,
  * `TOOL_GIT_REMOTE_DISABLED`, `TOOL_ISOLATION_UNAVAILABLE`
  */
-export function createBashTool(settings: BundleOptions): DefinedTool<BashInput, string> {
+export function createBashTool(options: BundleOptions): DefinedTool<BashInput, string> {
   return defineTool({
     name: 'bash',
     description:
@@ -55,31 +54,30 @@ export function createBashTool(settings: BundleOptions): DefinedTool<BashInput, 
     schema,
     sideEffect: true,
     idempotent: false,
-    // What a command without a network changes is under the root, visible with `git diff`.
-    effectScope: (task) =>
-      (settings.allowNetwork ?? task.allowNetwork) ? 'external' : 'workspace',
+    // Without a network, a command changes only files under the root, visible with `git diff`.
+    effectScope: (task) => ((options.allowNetwork ?? task.allowNetwork) ? 'external' : 'workspace'),
     async execute({ cmd, args, opts }, ctx) {
-      const sandbox = await sandboxFor(ctx, settings)
-      const { maxOutputBytes, timeoutMs } = limitsFor(ctx, settings)
+      const sandbox = await sandboxFor(ctx, options)
+      const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
       const result = await sandbox.run(cmd, args ?? [], {
         ...(opts?.cwd === undefined ? {} : { cwd: opts.cwd }),
         maxOutputBytes,
         timeoutMs,
-        // The text is one: an error stands where it was printed. Who watches commands is promised both streams.
-        mergeOutput: settings.onCommand === undefined,
+        // Return one merged stream so errors appear where they were printed. `onCommand` promises both streams.
+        mergeOutput: options.onCommand === undefined,
         signal: ctx.abortSignal,
       })
-      settings.onCommand?.({ toolCallId: ctx.toolCallId, cmd, args: args ?? [], result })
+      options.onCommand?.({ toolCallId: ctx.toolCallId, cmd, args: args ?? [], result })
       if (result.status === 'exited' && result.exitCode === 0) return result.output
       throw failure(cmd, result)
     },
   })
 }
 
-/** Runs an executable with arguments in the sandbox (S0 §bash). */
+/** Runs an executable with arguments in the sandbox. */
 export const bash: DefinedTool<BashInput, string> = createBashTool(defaultOptions)
 
-/** The message is all that a model sees, so it holds how the command ended and the end of what it printed. */
+/** A model sees only the message, so it includes how the command ended and the end of its output. */
 function failure(cmd: string, result: RunResult): SmithersError {
   const details = {
     ...result.error?.details,
@@ -104,7 +102,7 @@ function failure(cmd: string, result: RunResult): SmithersError {
   return new SmithersError('TOOL_COMMAND_FAILED', withOutput(message, result), { details })
 }
 
-/** The sandbox advises in its own form, `run("sh", [...])`; a model calls this tool. */
+/** Turns the sandbox's advice, `run("sh", [...])`, into a call of this tool. */
 function inToolsForm({ message, details }: NonNullable<RunResult['error']>): string {
   const { instead } = details
   if (!Array.isArray(instead)) return message
@@ -115,7 +113,7 @@ function inToolsForm({ message, details }: NonNullable<RunResult['error']>): str
 
 function ending({ exitCode, signal }: RunResult): string {
   if (signal !== null) return `was ended by ${signal}`
-  // The way of shells, and of a process namespace, to pass on that a signal ended the command.
+  // Shells and process namespaces report a signal as 128 plus its number.
   const number = (exitCode ?? 0) - 128
   const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0]
   return `exited with code ${exitCode}${name === undefined ? '' : ` (128 + ${number}: ${name})`}`

@@ -2,32 +2,31 @@ import { resolve } from 'node:path'
 import type { CommandLimits, RunResult, SandboxOptions } from '@smithers/sandbox'
 import { callback, type FieldsOf, flag, sandboxOptions, text } from '@smithers/sandbox/options'
 
-/** What a bundle fixes for its tools; what it leaves out comes from the context of each call. */
+/** Options that a bundle fixes for its tools. Missing options come from the context of each call. */
 export interface BundleOptions {
-  /** Sandbox root; a relative path is resolved once, now. @default the context's `rootDir` */
+  /** Sandbox root. A relative path is resolved when the bundle is created. @default the context's `rootDir` */
   readonly rootDir?: string | undefined
   /** Limits of commands and of what a tool reads, writes and returns. */
   readonly limits?: CommandLimits | undefined
-  /** How strongly the operating system must confine commands. @default the context's `isolation` */
+  /** What the operating system must enforce for commands. @default the context's `isolation` */
   readonly isolation?: SandboxOptions['isolation'] | undefined
-  /** `false` keeps commands off the network whatever the context says. @default the context's `allowNetwork` */
+  /** Whether commands may use the network; `false` overrides the context. @default the context's `allowNetwork` */
   readonly allowNetwork?: boolean | undefined
   /** The static check of a command line while the network is off. @default 'basic' */
   readonly commands?: SandboxOptions['commands'] | undefined
-  /** Files: extra readable paths for commands, denied globs, protected names, hard links. */
+  /** Rules for files: extra readable paths for commands, denied globs, protected names, hard links. */
   readonly files?: SandboxOptions['files'] | undefined
-  /** Environment of commands: names to pass on, values to set. */
+  /** Environment of commands: names to pass, values to set. */
   readonly env?: SandboxOptions['env'] | undefined
-  /**
-   * Called with every command that `bash` ran, before the model sees its outcome: for the separate streams, what was
-   * enforced, and changes of protected names. What it throws fails the call.
+  /*   * Called after each command of `bash`, before the model sees the outcome. Receives the separate streams, what was
+   * enforced, and changes of protected names. An error it throws fails the call.
    */
   readonly onCommand?: ((command: RanCommand) => void) | undefined
-  /** Told once when commands run without an enforced network. @default process.emitWarning */
+  /** Called once when commands run without an enforced network. @default process.emitWarning */
   readonly warn?: ((message: string) => void) | undefined
 }
 
-/** A command of `bash` and what came of it. */
+/** A command of `bash` and its result. */
 export interface RanCommand {
   readonly toolCallId: string
   readonly cmd: string
@@ -35,7 +34,7 @@ export interface RanCommand {
   readonly result: RunResult
 }
 
-/** Readers of {@link BundleOptions}: the sandbox's own where an option is the sandbox's. */
+/** Readers of {@link BundleOptions}, taken from the sandbox for its options. */
 export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   rootDir: (value, name, all) => resolve(String(text(value, name, all))),
   limits: sandboxOptions.limits,
@@ -48,17 +47,17 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   warn: callback,
 }
 
-/** Everything from the context of the call. */
+/** No option fixed: everything comes from the context of the call. */
 export const defaultOptions: BundleOptions = Object.freeze({})
 
-/** The limits of one call: the bundle's where it has its own, else the context's. */
+/** The limits of one call: the bundle's, else the context's. */
 export function limitsFor(
   context: { readonly maxOutputBytes: number; readonly timeoutMs: number },
-  settings: BundleOptions,
+  options: BundleOptions,
 ): { readonly maxOutputBytes: number; readonly timeoutMs: number } {
   return {
-    // A context takes fractions.
-    maxOutputBytes: Math.ceil(settings.limits?.maxOutputBytes ?? context.maxOutputBytes),
-    timeoutMs: Math.ceil(settings.limits?.timeoutMs ?? context.timeoutMs),
+    // A context accepts fractions.
+    maxOutputBytes: Math.ceil(options.limits?.maxOutputBytes ?? context.maxOutputBytes),
+    timeoutMs: Math.ceil(options.limits?.timeoutMs ?? context.timeoutMs),
   }
 }

@@ -5,9 +5,8 @@ import { applyHunks } from './unified-diff.ts'
 import { patchFailed } from './unified-diff-error.ts'
 import { parseUnifiedDiff } from './unified-diff-parse.ts'
 
-/**
- * Applies a unified diff to a file in one step: read, patched and replaced under its lock. The file is as it was when
- * anything is refused.
+/* * Applies a unified diff to a file in one step: reads, patches and replaces it under its lock. Changes nothing when it
+ * throws.
  */
 export async function editFile(
   files: SandboxFiles,
@@ -19,7 +18,7 @@ export async function editFile(
   }: {
     readonly path: string
     readonly patch: string
-    /** The root as it was given: a link to it is another way to spell paths. */
+    /** The root as given in the options: paths may spell it through a link. */
     readonly rootDir: string
     readonly maxBytes: number
   },
@@ -38,7 +37,7 @@ export async function editFile(
   )
 }
 
-/** What the headers of a patch may call a file: as it was given, as seen from the root, and absolute. */
+/** The names that patch headers may use for a file: the given path, relative to the root, and absolute. */
 function namesOf(path: string, rootDirs: readonly string[]): readonly string[] {
   const fromRoot = pathFromRoot(path, rootDirs).replaceAll('\\', '/')
   return [path, fromRoot, ...rootDirs.map((rootDir) => posix.join(rootDir, fromRoot))].map((name) =>
@@ -52,10 +51,10 @@ function pathFromRoot(path: string, rootDirs: readonly string[]): string {
   return paths.find((each) => !isAbsolute(each) && !/^\.\.(?:[\\/]|$)/u.test(each)) ?? path
 }
 
-/** "ok" would tell a model that its change is there. */
+/** Returning "ok" would suggest that the change was made. */
 function changesNothing(path: string): SmithersError {
   return patchFailed(
-    `it changes nothing: ${JSON.stringify(path)} would be what it is, since every removed line is added again. Line endings and a byte order mark are kept as they are.`,
+    `it changes nothing in ${JSON.stringify(path)}: every removed line is added again. Line endings and a byte order mark cannot be changed this way.`,
     { details: { path } },
   )
 }

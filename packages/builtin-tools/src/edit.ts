@@ -20,26 +20,25 @@ const schema = z.object({
     .describe('A unified diff of this file: hunks like "@@ -12,3 +12,4 @@" with context lines.'),
 })
 
-/**
- * Creates the tool `edit` with other settings.
+/* * Creates the tool `edit` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_PATCH_FAILED`, `TOOL_PATCH_TOO_LARGE`, `TOOL_FILE_TOO_LARGE`, `TOOL_CONTENT_TOO_LARGE` for
  * the result, `TOOL_FILE_NOT_TEXT`, `TOOL_FILE_CHANGED`, `TOOL_FILE_NOT_FOUND`, `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`,
- * `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; the file is then as it was
+ * `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; the file is unchanged then
  */
-export function createEditTool(settings: BundleOptions): DefinedTool<EditInput, string> {
+export function createEditTool(options: BundleOptions): DefinedTool<EditInput, string> {
   return defineTool({
     name: 'edit',
     description:
-      'Change an existing text file with a unified diff. Every hunk needs correct line counts and context lines that stand in the file. Nothing is changed unless all hunks apply.',
+      'Change an existing text file with a unified diff. Every hunk needs correct line counts and context lines that match the file. Nothing is changed unless all hunks apply.',
     schema,
     sideEffect: true,
     idempotent: false,
     effectScope: 'workspace',
     logInput: ({ path, patch }) => ({ path, patch: fingerprint(patch) }),
     async execute({ path, patch }, ctx) {
-      const files = await filesFor(ctx, settings)
-      const { maxOutputBytes } = limitsFor(ctx, settings)
+      const files = await filesFor(ctx, options)
+      const { maxOutputBytes } = limitsFor(ctx, options)
       const bytes = Buffer.byteLength(patch)
       if (bytes > maxOutputBytes) {
         throw new SmithersError(
@@ -48,12 +47,12 @@ export function createEditTool(settings: BundleOptions): DefinedTool<EditInput, 
           { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
         )
       }
-      const rootDir = settings.rootDir ?? ctx.rootDir
+      const rootDir = options.rootDir ?? ctx.rootDir
       await editFile(files, { path, patch, rootDir, maxBytes: maxOutputBytes })
       return 'ok'
     },
   })
 }
 
-/** Applies a unified diff to an existing file (S0 §edit). */
+/** Applies a unified diff to an existing file. */
 export const edit: DefinedTool<EditInput, string> = createEditTool(defaultOptions)

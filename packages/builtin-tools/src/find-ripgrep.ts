@@ -4,10 +4,9 @@ import { SmithersError } from '@smithers/tool-core'
 
 let found: string | undefined
 
-/**
- * The path of ripgrep: the binary of the package `@vscode/ripgrep`, else `rg` on `PATH`.
+/* * Returns the path of ripgrep: the binary of the package `@vscode/ripgrep`, else `rg` on `PATH`.
  *
- * @throws SmithersError `TOOL_GREP_FAILED` when there is neither
+ * @throws SmithersError `TOOL_GREP_FAILED` when neither exists
  */
 export async function ripgrepPath(): Promise<string> {
   found ??= (await packagedRipgrep()) ?? ripgrepOnPath()

@@ -8,7 +8,7 @@ export interface GrepInput {
   readonly glob?: string | undefined
   /** @default false */
   readonly ignoreCase?: boolean | undefined
-  /** Take `pattern` as plain text. @default false */
+  /** Treat `pattern` as plain text. @default false */
   readonly literal?: boolean | undefined
   /** Lines shown before and after each match, 0 to 100. @default 0 */
   readonly context?: number | undefined

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defaultOptions, type BundleOptions } from './bundle-options.ts'
 import type { GrepInput } from './grep-input.ts'
 
-/** No program can be given one as an argument. */
+/** Program arguments cannot contain NUL. */
 function withoutNul(text: z.ZodString): z.ZodString {
   return text.refine((value) => !value.includes('\0'), 'must not contain a NUL character')
 }
@@ -15,31 +15,30 @@ const schema = z.object({
     .optional()
     .describe('Only files that match, e.g. "*.ts".'),
   ignoreCase: z.boolean().optional(),
-  literal: z.boolean().optional().describe('Take the pattern as plain text.'),
+  literal: z.boolean().optional().describe('Treat the pattern as plain text.'),
   context: z.int().min(0).max(100).optional().describe('Lines around each match.'),
   hidden: z.boolean().optional().describe('Search hidden files too.'),
 })
 
-/**
- * Creates the tool `grep` with other settings.
+/* * Creates the tool `grep` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_GREP_FAILED` when ripgrep is missing or refuses the pattern; `TOOL_FILE_NOT_FOUND`,
  * `TOOL_NOT_A_FILE` for a pipe or device; `TOOL_PATH_ESCAPE`, `TOOL_PATH_DENIED`, `TOOL_TIMEOUT`, `TOOL_ABORTED`
  */
-export function createGrepTool(settings: BundleOptions): DefinedTool<GrepInput, string> {
+export function createGrepTool(options: BundleOptions): DefinedTool<GrepInput, string> {
   return defineTool({
     name: 'grep',
     description:
       'Search files with ripgrep. Returns matching lines as path:line:text, or an empty string when nothing matches. ' +
-      'Files that .gitignore names are skipped.',
+      'Files ignored by .gitignore are skipped.',
     schema,
     async execute(input, ctx) {
-      // With the first search: who only imports the tools does not wait for it.
+      // Loaded with the first search, to keep importing the package fast.
       const { searchWithRipgrep } = await import('./ripgrep.ts')
-      return searchWithRipgrep(input, ctx, settings)
+      return searchWithRipgrep(input, ctx, options)
     },
   })
 }
 
-/** Searches files under the root with ripgrep (S0 §grep). */
+/** Searches files under the root with ripgrep. */
 export const grep: DefinedTool<GrepInput, string> = createGrepTool(defaultOptions)

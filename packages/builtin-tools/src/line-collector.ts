@@ -1,11 +1,11 @@
-/** Keeps whole lines up to a limit in bytes, each without a given beginning. */
+/** Keeps whole lines up to a limit in bytes and removes a given prefix from each. */
 export class LineCollector {
   readonly #maxBytes: number
   readonly #prefix: Buffer
   readonly #lines: Buffer[] = []
   #bytes = 0
   #unfinished: Buffer = Buffer.alloc(0)
-  // Where no line fits, the beginning of the first one.
+  // The beginning of the first line, in case no line fits.
   #first: Buffer = Buffer.alloc(0)
   #full = false
 
@@ -14,7 +14,7 @@ export class LineCollector {
     this.#prefix = Buffer.from(prefix)
   }
 
-  /** False when there was more than fits; nothing after that is kept. */
+  /** Returns false when the limit is exceeded; later input is ignored. */
   push(bytes: Uint8Array): boolean {
     if (this.#full) return false
     let rest = Buffer.concat([this.#unfinished, bytes])
@@ -24,12 +24,12 @@ export class LineCollector {
       rest = rest.subarray(end + 1)
     }
     this.#unfinished = rest
-    // A line that alone is longer than the limit never gets its end.
+    // A single line longer than the limit.
     if (rest.length > this.#maxBytes + this.#prefix.length) this.#full = true
     return !this.#full
   }
 
-  /** All lines. When they did not fit: the first ones, and a last line that says so. */
+  /** All lines, or the first lines and a note when they exceed the limit. */
   text(): string {
     if (!this.#full && this.#unfinished.length > 0) {
       this.#add(this.#unfinished)
@@ -38,7 +38,7 @@ export class LineCollector {
     return this.#full ? this.#shortened() : toText(this.#lines)
   }
 
-  /** The lines, shortened where needed, and `note` as the last one. */
+  /** The lines, shortened if necessary, followed by `note`. */
   textWithNote(note: string): string {
     const whole = this.text()
     const text = `${whole}${whole.endsWith('\n') ? '' : '\n'}${note}`
@@ -70,7 +70,7 @@ export class LineCollector {
     let bytes = this.#bytes
     while (bytes > room && lines.length > 0) bytes -= lines.pop()!.length
     if (lines.length > 0) return toText(lines) + marker(lines.length)
-    // Not even one line fits: its beginning is worth more than nothing.
+    // Not even one line fits: show its beginning.
     const inside = `[… cut at ${this.#maxBytes} bytes inside the first line; ${advice}`
     const first = toText([this.#lines[0] ?? this.#first])
     const space = this.#maxBytes - Buffer.byteLength(inside) - 1
@@ -84,7 +84,7 @@ function toText(lines: readonly Buffer[]): string {
   return Buffer.concat(lines).toString('utf8')
 }
 
-/** The longest beginning that is whole characters and at most `maxBytes` of UTF-8. */
+/** The longest prefix of whole characters within `maxBytes` of UTF-8. */
 function cutEnd(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= maxBytes) return text

@@ -1,34 +1,33 @@
-/** A message is one line of a file and where in it the pattern matched; one that is longer is not kept in memory. */
+/** A message has one line of a file and its matches. Longer messages are not kept in memory. */
 const defaultMaxMessageBytes = 16 * 1024 * 1024
 
-/** Lines of one file that are held back until its end may say that it is no text. */
+/** Bytes of one file's lines to buffer until ripgrep reports whether the file is binary. */
 const maxBufferedBytes = 65_536
 
 export interface PermittedMatchesOptions {
-  /** Asked with paths from the root. */
+  /** Takes paths relative to the root. */
   readonly isDenied: (path: string) => boolean
-  /** Whether lines around matches were asked for: gaps between them are then marked. */
+  /** Whether context lines were requested; gaps between them are then marked. */
   readonly hasContext: boolean
   readonly maxMessageBytes?: number
 }
 
-/**
- * Takes what `rg --json` prints, drops the files that the policy denies, and gives the others the form `path:line:text`.
- * ripgrep's globs are another language than those of the policy, so ripgrep cannot decide.
+/* * Converts the output of `rg --json` to `path:line:text` and drops denied files. ripgrep's own globs follow other rules
+ * than the policy's, so they cannot replace this filter.
  *
- * Guarantees that no text of a denied file comes through, whatever files are called: in JSON no name can end a message
- * or look like another one, as names with newlines do in ripgrep's plain output. What is no message is dropped.
+ * *Guarantees*: no text of a denied file passes, whatever files are called. In JSON a name cannot end a message or imitate
+ * another one, as names with newlines can in plain output. Anything that is not a message is dropped.
  */
 export class PermittedMatches {
   readonly #options: Required<PermittedMatchesOptions>
   #parts: Buffer[] = []
   #partBytes = 0
-  /** The rest of a message that is too long is on its way. */
+  /** Skipping the rest of a message that is too long. */
   #isSkipping = false
-  /** The file that is being searched, as it is printed; undefined when it is denied. */
+  /** The file being searched, as printed; undefined when denied. */
   #path: Buffer | undefined
   #lastLine = beforeAnyLine
-  /** Lines of this file; undefined when there were too many to hold back. */
+  /** Buffered lines of this file; undefined once there were too many. */
   #buffered: Buffer[] | undefined = []
   #bufferedBytes = 0
   #hasLines = false
@@ -95,7 +94,7 @@ export class PermittedMatches {
 
   #end({ binary_offset: offset }: MessageData, kept: Buffer[]): void {
     if (typeof offset === 'number') {
-      // What was found is no text to show. What is no longer held back was shown already.
+      // Drop the lines of a binary file, unless the buffer was already flushed.
       if (this.#buffered !== undefined) this.#buffered = []
       this.#keep([note(`binary file matches (found "\\0" byte around offset ${offset})`)], kept)
     }
@@ -119,7 +118,7 @@ export class PermittedMatches {
 
 interface Content {
   readonly text?: unknown
-  /** Base64, of what is not UTF-8. */
+  /** Base64 of text that is not UTF-8. */
   readonly bytes?: unknown
 }
 
@@ -135,7 +134,7 @@ interface Message {
   readonly data: MessageData
 }
 
-/** A first line does not follow it. */
+/** No line follows this number. */
 const beforeAnyLine = -1
 const newline = 10
 const newlineBytes = Buffer.from('\n')
@@ -158,7 +157,7 @@ function parsed(text: string): Message | undefined {
     'data' in value &&
     typeof value.data === 'object' &&
     value.data !== null
-  // Each field is looked at where it is used.
+  // Each field is checked where it is used.
   return isMessage ? (value as Message) : undefined
 }
 

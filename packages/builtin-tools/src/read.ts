@@ -19,22 +19,21 @@ const schema = z.object({
   limit: z.int().min(1).optional().describe('How many lines to read.'),
 })
 
-/**
- * Creates the tool `read` with other settings.
+/* * Creates the tool `read` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_FILE_TOO_LARGE` over `maxOutputBytes`, `TOOL_FILE_NOT_TEXT`, `TOOL_FILE_NOT_FOUND`,
  * `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`, `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; `INVALID_INPUT` for an offset past the end;
- * `TOOL_TIMEOUT` and `TOOL_ABORTED` when lines of a large file take too long or nobody waits for them any more
+ * `TOOL_TIMEOUT` and `TOOL_ABORTED` when reading lines of a large file takes too long or is aborted
  */
-export function createReadTool(settings: BundleOptions): DefinedTool<ReadInput, string> {
+export function createReadTool(options: BundleOptions): DefinedTool<ReadInput, string> {
   return defineTool({
     name: 'read',
     description:
       'Read a UTF-8 text file. For a large file, read a part of it: offset is the first line (from 1), limit the number of lines.',
     schema,
     async execute({ path, offset, limit }, ctx) {
-      const files = await filesFor(ctx, settings)
-      const { maxOutputBytes, timeoutMs } = limitsFor(ctx, settings)
+      const files = await filesFor(ctx, options)
+      const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
       let deadline: AbortSignal | undefined
       try {
         if (offset === undefined && limit === undefined) {

@@ -8,42 +8,41 @@ import { PermittedMatches } from './permitted-matches.ts'
 import { filesFor, searchSandboxFor } from './sandbox-for-context.ts'
 import { limitsFor, type BundleOptions } from './bundle-options.ts'
 
-/** Bytes of ripgrep's own messages that are worth showing. */
+/** Bytes of ripgrep's own messages to show. */
 const maxMessageBytes = 4_000
 
-/**
- * Runs ripgrep under the isolation of commands and returns `path:line:text` lines with paths from the root. It is
- * stopped, not drained, as soon as the limit is full.
+/* * Runs ripgrep under the isolation of commands and returns `path:line:text` lines with paths relative to the root. Stops
+ * ripgrep as soon as the output limit is reached.
  */
 export async function searchWithRipgrep(
   input: GrepInput,
   ctx: ToolContext,
-  settings: BundleOptions,
+  options: BundleOptions,
 ): Promise<string> {
   const program = await ripgrepPath()
-  const files = await filesFor(ctx, settings)
+  const files = await filesFor(ctx, options)
   const path = await searchedPath(input.path ?? '.', files)
-  const sandbox = await searchSandboxFor(ctx, settings, program)
-  const { maxOutputBytes, timeoutMs } = limitsFor(ctx, settings)
+  const sandbox = await searchSandboxFor(ctx, options, program)
+  const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
 
   const matches = new LineCollector(maxOutputBytes, './')
   const messages = new LineCollector(maxMessageBytes, 'rg: ')
   const full = new AbortController()
   const isDenied = (relativePath: string): boolean => files.isDenied(relativePath)
   const hasContext = (input.context ?? 0) > 0
-  const permitted = hasDenied(settings) ? new PermittedMatches({ isDenied, hasContext }) : undefined
+  const permitted = hasDenied(options) ? new PermittedMatches({ isDenied, hasContext }) : undefined
   const onOutput = ({ stream, bytes }: OutputChunk): void => {
     if (stream === 'stderr') messages.push(bytes)
     else if (!matches.push(permitted?.push(bytes) ?? bytes)) full.abort()
   }
-  const run = sandbox.run(program, ripgrepArguments(input, path, settings), {
+  const run = sandbox.run(program, ripgrepArguments(input, path, options), {
     access: 'read',
     timeoutMs,
     maxOutputBytes: maxMessageBytes,
     signal: AbortSignal.any([ctx.abortSignal, full.signal]),
     onOutput,
   })
-  // Once it is full, SIGKILL is on its way to ripgrep: what there is to say does not wait for the end of the tree.
+  // At the limit ripgrep gets SIGKILL. Return without waiting for its end.
   const result = await Promise.race([run, once(full.signal, 'abort')])
   if (full.signal.aborted || Array.isArray(result)) return matches.text()
   if (result.status !== 'exited') {
@@ -60,11 +59,11 @@ export async function searchWithRipgrep(
     )
   }
   const text = matches.text()
-  // 1 is "nothing found".
+  // 1 means "no match".
   if (result.exitCode === 0 || result.exitCode === 1) return text
   const said = messages.text().trimEnd()
   const message = withoutDenied(said, isDenied)
-  // Isolation keeps ripgrep from opening what is denied: that it could not is no news.
+  // Isolation keeps ripgrep from opening denied files, so these failures are expected.
   if (message === '' && said !== '') return text
   if (text === '') {
     throw new SmithersError(
@@ -76,9 +75,8 @@ export async function searchWithRipgrep(
   return matches.textWithNote(`[ripgrep could not search everything: ${message}]`)
 }
 
-/**
- * The path as ripgrep gets it: from the root and beginning with `./`, so that it can never be read as an option. A pipe
- * or device would keep ripgrep waiting.
+/* * The path for ripgrep: relative to the root and prefixed with `./`, so that it is never an option. Refuses pipes and
+ * devices, on which ripgrep would wait.
  */
 async function searchedPath(path: string, files: SandboxFiles): Promise<string> {
   const { path: fromRoot, kind } = await files.stat(path)
@@ -90,7 +88,7 @@ async function searchedPath(path: string, files: SandboxFiles): Promise<string> 
   )
 }
 
-/** What ripgrep said, without the lines about denied files. */
+/** ripgrep's messages without those about denied files. */
 function withoutDenied(messages: string, isDenied: (relativePath: string) => boolean): string {
   const isPermitted = (line: string): boolean => {
     const end = line.indexOf(': ')
@@ -103,7 +101,7 @@ function hasDenied({ files }: BundleOptions): boolean {
   return (files?.deny ?? []).length > 0
 }
 
-/** Globs that mean the same to ripgrep, so that it need not search what would be dropped. */
+/** The deny globs that mean the same to ripgrep, so that it skips files whose matches would be dropped. */
 function sharedGlobs(deny: readonly string[]): string[] {
   return deny
     .map((glob) => glob.replace(/^\.?\/+/u, '').replace(/\/+$/u, ''))
@@ -111,15 +109,15 @@ function sharedGlobs(deny: readonly string[]): string[] {
     .map((glob) => `--glob=!/${glob}`)
 }
 
-function ripgrepArguments(input: GrepInput, path: string, settings: BundleOptions): string[] {
+function ripgrepArguments(input: GrepInput, path: string, options: BundleOptions): string[] {
   const wholeRoot = path === './'
   return [
-    // A configuration file could add a program to run (--pre).
+    // A configuration file could name a program to run (--pre).
     '--no-config',
     '--no-ignore-global',
-    // Ignore files above the root are none of ours; those between the root and a folder in it are.
+    // Ignore files above the root do not apply; those between the root and the searched folder do.
     ...(wholeRoot ? ['--no-ignore-parent'] : []),
-    // The root may be a part of a repository, its .git outside.
+    // The root may be a folder of a repository whose .git is outside.
     '--no-require-git',
     '--line-number',
     '--with-filename',
@@ -130,9 +128,9 @@ function ripgrepArguments(input: GrepInput, path: string, settings: BundleOption
     ...(input.context === undefined ? [] : [`--context=${input.context}`]),
     ...(input.hidden === true ? ['--hidden', '--glob=!.git/'] : []),
     ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
-    ...(hasDenied(settings) ? ['--json'] : []),
+    ...(hasDenied(options) ? ['--json'] : []),
     // Last, since the last glob that matches decides.
-    ...sharedGlobs(settings.files?.deny ?? []),
+    ...sharedGlobs(options.files?.deny ?? []),
     '--',
     input.pattern,
     path,

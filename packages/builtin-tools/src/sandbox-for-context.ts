@@ -2,16 +2,16 @@ import type { Sandbox, SandboxFiles, SandboxOptions } from '@smithers/sandbox'
 import { SmithersError, type TaskContext } from '@smithers/tool-core'
 import type { BundleOptions } from './bundle-options.ts'
 
-/** The fields of a call's context that decide which sandbox serves it. */
+/** The fields of a call's context that select its sandbox. */
 export type SandboxContext = Pick<TaskContext, 'rootDir' | 'allowNetwork' | 'isolation'>
 
-/** How many roots a bundle keeps open; each holds a descriptor. */
+/** Roots that a bundle keeps open; each needs a descriptor. */
 const maxOpen = 64
 
 /** After this time no call can still be using what was forgotten: a command may run for an hour. */
 const closeAfterMs = 3_660_000
 
-/** Loaded with the first call: who only imports the tools does not wait for it. */
+/** Loaded with the first call, to keep importing the package fast. */
 let loading: Promise<typeof import('@smithers/sandbox')> | undefined
 
 function sandboxPackage(): Promise<typeof import('@smithers/sandbox')> {
@@ -19,7 +19,7 @@ function sandboxPackage(): Promise<typeof import('@smithers/sandbox')> {
   return loading
 }
 
-/** One cache per bundle: settings hold functions (`warn`, a custom policy), which no key could name. */
+/** One cache per bundle, since its options may contain functions (`warn`, a custom policy), which a key cannot name. */
 const caches = new WeakMap<BundleOptions, SandboxCache>()
 
 interface SandboxCache {
@@ -27,104 +27,103 @@ interface SandboxCache {
   readonly sandboxes: Map<string, Promise<Sandbox>>
 }
 
-/** The confined files of a call; opened once per root and bundle. Probes no isolation: files need none. */
+/** The confined files of a call, opened once per root and bundle. Does not probe isolation, which files do not need. */
 export async function filesFor(
   context: SandboxContext,
-  settings: BundleOptions,
+  bundle: BundleOptions,
 ): Promise<SandboxFiles> {
   const { createSandboxFiles } = await sandboxPackage()
-  const rootDir = settings.rootDir ?? context.rootDir
-  // What commands may read outside the root concerns commands.
-  const { read: _read, ...rules } = settings.files ?? {}
+  const rootDir = bundle.rootDir ?? context.rootDir
+  // `read` applies to commands only.
+  const { read: _read, ...rules } = bundle.files ?? {}
   return remember(
-    cacheOf(settings).files,
+    cacheOf(bundle).files,
     rootKey(rootDir),
     () => createSandboxFiles({ rootDir, ...rules }),
     (files) => files.close(),
   )
 }
 
-/** The sandbox that runs the commands of a call; made once per root, network, isolation and bundle. */
-export function sandboxFor(context: SandboxContext, settings: BundleOptions): Promise<Sandbox> {
-  const allowNetwork = settings.allowNetwork ?? context.allowNetwork
-  return cachedSandbox(context, settings, {
-    ...policyOf(settings),
+/** The sandbox for the commands of a call, created once per root, network, isolation and bundle. */
+export function sandboxFor(context: SandboxContext, bundle: BundleOptions): Promise<Sandbox> {
+  const allowNetwork = bundle.allowNetwork ?? context.allowNetwork
+  return cachedSandbox(context, bundle, {
+    ...policyOf(bundle),
     network: allowNetwork ? 'host' : 'none',
   })
 }
 
-/** The sandbox that runs ripgrep: under the same isolation, never with a network, with the program readable. */
+/** The sandbox for ripgrep: same isolation, no network, with the program readable. */
 export function searchSandboxFor(
   context: SandboxContext,
-  settings: BundleOptions,
+  bundle: BundleOptions,
   program: string,
 ): Promise<Sandbox> {
-  const { files, ...policy } = policyOf(settings)
-  return cachedSandbox(context, settings, {
+  const { files, ...policy } = policyOf(bundle)
+  return cachedSandbox(context, bundle, {
     ...policy,
     files: { ...files, read: [...(files?.read ?? []), program] },
     network: 'none',
-    // A pattern may look like a URL. The program is ours and has no network code.
+    // A pattern may look like a URL, and ripgrep has no network code.
     commands: () => null,
     warn: () => {},
   })
 }
 
-function policyOf(settings: BundleOptions): Omit<SandboxOptions, 'rootDir'> {
-  const { limits, commands, files, env, warn } = settings
+function policyOf(bundle: BundleOptions): Omit<SandboxOptions, 'rootDir'> {
+  const { limits, commands, files, env, warn } = bundle
   return { limits, commands, files, env, warn }
 }
 
 function cachedSandbox(
   context: SandboxContext,
-  settings: BundleOptions,
+  bundle: BundleOptions,
   options: Omit<SandboxOptions, 'rootDir'>,
 ): Promise<Sandbox> {
-  const rootDir = settings.rootDir ?? context.rootDir
-  // The context is typed without the sandbox's words; the sandbox refuses those it does not know.
-  const isolation = settings.isolation ?? (context.isolation as SandboxOptions['isolation'])
-  const { sandboxes } = cacheOf(settings)
+  const rootDir = bundle.rootDir ?? context.rootDir
+  // The context's type does not list the sandbox's values; the sandbox refuses unknown ones.
+  const isolation = bundle.isolation ?? (context.isolation as SandboxOptions['isolation'])
+  const { sandboxes } = cacheOf(bundle)
   const key = JSON.stringify([rootKey(rootDir), options.network, options.files?.read, isolation])
   const make = (): Promise<Sandbox> => {
     const sandbox = sandboxPackage().then(({ createSandbox }) =>
       createSandbox({ ...options, rootDir, isolation }),
     )
-    // A failure is not remembered: the next call may find the missing program installed.
+    // Do not cache a failure: the missing program may be installed before the next call.
     sandbox.catch(() => sandboxes.delete(key))
     return sandbox
   }
   return remember(sandboxes, key, make, closeSandbox)
 }
 
-function cacheOf(settings: BundleOptions): SandboxCache {
-  let cache = caches.get(settings)
+function cacheOf(bundle: BundleOptions): SandboxCache {
+  let cache = caches.get(bundle)
   if (cache === undefined) {
     cache = { files: new Map(), sandboxes: new Map() }
-    caches.set(settings, cache)
+    caches.set(bundle, cache)
   }
   return cache
 }
 
-/**
- * A root that was removed and made again, or a link that now leads elsewhere, is another root.
+/* * A key that changes when the root is replaced by another directory or link target.
  *
- * @throws SmithersError `INVALID_INPUT`, which ends the run, when there is no such directory
+ * @throws SmithersError `INVALID_INPUT`, which ends the run, when the directory does not exist
  */
 function rootKey(rootDir: string): string {
   let problem = 'is not a directory'
   let cause: unknown
   try {
-    // Not imported: that evaluates every lazy part of the module, and is felt when this package is imported.
+    // Not imported statically: that would evaluate every lazy part of node:fs at import time.
     const stats = process.getBuiltinModule('node:fs').statSync(rootDir)
     if (stats.isDirectory()) return `${stats.dev}:${stats.ino}:${rootDir}`
   } catch (error) {
     problem = isMissing(error) ? 'does not exist' : 'cannot be opened'
     cause = error
   }
-  // A model reads this: it can do nothing about it, and the path is none of its business.
+  // The model reads this and cannot repair it, so the message omits the path.
   throw new SmithersError(
     'INVALID_INPUT',
-    `The root directory of the tools ${problem}, so none of them can work. Whoever started this run has to create it, or to pass another rootDir.`,
+    `The root directory of the tools ${problem}, so none of them can work. The program that started this run must create it or pass another rootDir.`,
     { details: { option: 'rootDir' }, cause, effect: 'none', fatal: true },
   )
 }
@@ -133,7 +132,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
-/** Looks up or makes, and forgets the one not used for longest when there are too many. */
+/** Returns the cached value or creates it; evicts the least recently used value when there are too many. */
 function remember<Value>(
   entries: Map<string, Value>,
   key: string,

@@ -6,7 +6,7 @@ import { createReadTool, read } from './read.ts'
 import { bundleOptionReaders, type BundleOptions } from './bundle-options.ts'
 import { createWriteTool, write } from './write.ts'
 
-/** The built-in tools by name. A type and not an interface, so that it is a `ToolSet` of the AI SDK. */
+/** The built-in tools by name. A type alias, so that it is assignable to the AI SDK's `ToolSet`. */
 export type BuiltinTools = {
   readonly read: typeof read
   readonly write: typeof write
@@ -15,14 +15,14 @@ export type BuiltinTools = {
   readonly bash: typeof bash
 }
 
-/** The bundle (S0 §Built-in tools): exactly `read`, `write`, `edit`, `grep` and `bash`, with the defaults. */
+/** The default bundle: `read`, `write`, `edit`, `grep` and `bash`. */
 export const tools: BuiltinTools = { read, write, edit, grep, bash }
 
 /** Options of {@link createBuiltinTools}. */
 export interface BuiltinToolsOptions<
   Name extends keyof BuiltinTools = keyof BuiltinTools,
 > extends BundleOptions {
-  /** Which tools the bundle holds. @default all five */
+  /** Names of the tools in the bundle. @default all five */
   readonly only?: readonly Name[] | undefined
 }
 
@@ -34,16 +34,15 @@ const factories = {
   bash: createBashTool,
 }
 
-const optionFields: FieldsOf<BuiltinToolsOptions> = {
+const optionReaders: FieldsOf<BuiltinToolsOptions> = {
   only: listOf(oneOf(Object.keys(factories))),
   ...bundleOptionReaders,
 }
 
-/**
- * A bundle with other limits, isolation, network policy or root, or fewer tools.
+/* * Creates a bundle with other limits, isolation, network policy or root, or with fewer tools.
  *
- * @throws an error with the code `INVALID_INPUT` for an option that does not exist or is not of its type: what was to
- * restrict the tools is never lost in silence
+ * @throws SandboxError `INVALID_INPUT` for an unknown option or a value of the wrong type, so that a misspelt restriction
+ * is never ignored
  *
  * @example
  * const readOnly = createBuiltinTools({ only: ['read', 'grep'] })
@@ -51,11 +50,11 @@ const optionFields: FieldsOf<BuiltinToolsOptions> = {
 export function createBuiltinTools<Name extends keyof BuiltinTools = keyof BuiltinTools>(
   options: BuiltinToolsOptions<Name> = {},
 ): Pick<BuiltinTools, Name> {
-  const { only, ...rest } = readOptions(options, optionFields)
-  const settings: BundleOptions = Object.freeze(rest)
+  const { only, ...rest } = readOptions(options, optionReaders)
+  const bundle: BundleOptions = Object.freeze(rest)
   const names = only ?? (Object.keys(factories) as Name[])
-  // Each factory makes the tool of its name; the compiler loses that link through the index.
-  return Object.fromEntries(names.map((name) => [name, factories[name](settings)])) as Pick<
+  // Each factory creates the tool of its name; indexing loses that link.
+  return Object.fromEntries(names.map((name) => [name, factories[name](bundle)])) as Pick<
     BuiltinTools,
     Name
   >

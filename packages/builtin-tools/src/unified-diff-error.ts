@@ -2,9 +2,8 @@ import { SmithersError } from '@smithers/tool-core'
 
 const maxShownLength = 160
 
-/**
- * The refusal of a patch. `message` quotes lines so that a model can repair its patch; `logMessage` says the same without
- * contents, since patches are never stored.
+/* * Creates the error for a refused patch. `message` quotes lines so that a model can repair its patch; `logMessage` omits
+ * them, since logs never store patches.
  */
 export function patchFailed(
   reason: string,
@@ -21,7 +20,7 @@ export function patchFailed(
   })
 }
 
-/** A line as a message shows it: quoted, so that blanks and tabs can be seen, and cut when long. */
+/** A line for a message: quoted, so that blanks and tabs are visible, and cut when long. */
 export function quoteLine(line: string | undefined): string {
   if (line === undefined) return 'the end of the file'
   return JSON.stringify(line.length > maxShownLength ? `${line.slice(0, maxShownLength)}…` : line)

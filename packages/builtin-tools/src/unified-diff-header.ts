@@ -1,7 +1,7 @@
 import type { StructuredPatch } from 'diff'
 import { patchFailed, quoteLine } from './unified-diff-error.ts'
 
-/** Checks that the header of a patch is about a change of this file, and of nothing but its contents. */
+/** Checks that the header of a patch changes this file, and only its contents. */
 export function checkHeader(file: StructuredPatch, paths: readonly string[]): void {
   const { oldFileName, newFileName, isCreate, isDelete, isRename, isCopy, isBinary } = file
   if (oldFileName === '/dev/null' || newFileName === '/dev/null') throw notAChange()
@@ -16,12 +16,12 @@ export function checkHeader(file: StructuredPatch, paths: readonly string[]): vo
 function checkName(name: string, paths: readonly string[]): void {
   if (isNameOf(name.trim(), paths)) return
   throw patchFailed(
-    `its header names ${quoteLine(name)}, but the path is ${quoteLine(paths[0])}. Send the patch to the file that it is for, or correct the header.`,
+    `its header names ${quoteLine(name)}, but the path is ${quoteLine(paths[0])}. Pass the path of that file, or correct the header.`,
     { logReason: 'its header names another file.' },
   )
 }
 
-/** Checks a line outside of hunks that asks for something besides them. */
+/** Checks a line outside the hunks for changes other than contents. */
 export function checkExtendedHeader(line: string, paths: readonly string[]): void {
   if (isModeLine(line)) throw modeChange()
   if (/^\*\*\* (?:(?:Add|Delete) File|Move to):/u.test(line)) throw notAChange()
@@ -41,10 +41,10 @@ export function modeChange(): Error {
 
 const dateAtEnd = /\s\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?$/u
 
-/** " 2024-01-01 00:00:00.123456789 +0000" and some more. */
+/** Fits " 2024-01-01 00:00:00.123456789 +0000". */
 const maxDateLength = 48
 
-/** Only the end is searched: an expression that may begin at each of many blanks takes their square. */
+/** Searches the end only: matching from each of many blanks would take quadratic time. */
 function withoutDate(name: string): string {
   const end = name.slice(-maxDateLength)
   const date = dateAtEnd.exec(end)

@@ -11,29 +11,29 @@ import {
 /** One line of a hunk. */
 export interface HunkLine {
   readonly operation: ' ' | '-' | '+'
-  /** Without the operation and the newline; a carriage return stays. */
+  /** Without the operation and the newline, but with a carriage return. */
   readonly content: string
-  /** The patch says that no newline follows: the line ends its file. */
+  /** The patch marks the line as the last one, without a newline. */
   readonly endsFile: boolean
 }
 
-/** One hunk, checked: its counts are true. */
+/** One hunk whose counts have been checked. */
 export interface Hunk {
   /** From 1. */
   readonly number: number
-  /** Where the patch says that its old lines begin, from 0. */
+  /** The index of its first old line according to the header, from 0. */
   readonly statedIndex: number
   readonly lines: readonly HunkLine[]
-  /** The lines that must stand in the file: context and removed ones. */
+  /** The lines that must be in the file: context and removed lines. */
   readonly oldLines: readonly HunkLine[]
-  /** Part of a patch with file headers, its old side is empty and begins at line 0: for git, a file without a line. */
+  /** Its old side is empty and starts at line 0, in a patch with file headers: git's form for an empty file. */
   readonly isForEmptyFile: boolean
 }
 
 const hunkHeader = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/u
 const exampleHeader = '"@@ -12,3 +12,4 @@"'
 
-// Loaded on the first edit: the package costs several milliseconds to import.
+// Loaded with the first edit: the package takes several milliseconds to import.
 let diffModule: Promise<typeof import('diff')> | undefined
 
 function loadDiff(): Promise<typeof import('diff')> {
@@ -41,11 +41,10 @@ function loadDiff(): Promise<typeof import('diff')> {
   return diffModule
 }
 
-/**
- * The hunks of a unified diff for one existing file, parsed by `diff` and then held to what that parser lets pass: text
- * that it skips may be a part of the change that somebody meant.
+/* * Parses a unified diff for one existing file. `diff` does the parsing; the checks afterwards refuse text that it skips,
+ * which may be part of the intended change.
  *
- * @param paths what the headers may call the file
+ * @param paths names that the headers may use for the file
  * @throws SmithersError `TOOL_PATCH_FAILED`
  */
 export async function parseUnifiedDiff(
@@ -56,7 +55,7 @@ export async function parseUnifiedDiff(
   return checkedHunks(withoutSignature(patch), paths, parsePatch)
 }
 
-/** "-- " and a version end a patch that git wrote for mail; the parser takes them for a removed line. */
+/** git ends mailed patches with "-- " and its version, which the parser would take for a removed line. */
 function withoutSignature(patch: string): string {
   return patch.replace(/\n-- \n\d[\w. ()-]*\n*$/u, '\n')
 }
@@ -102,7 +101,7 @@ function hunk(number: number, statedIndex: number, body: readonly string[]): Hun
   const lines: HunkLine[] = []
   for (const [index, text] of body.entries()) {
     const operation = text[0] ?? ' '
-    // "\ No newline at end of file" speaks of the line before it.
+    // "\ No newline at end of file" applies to the line before it.
     if (operation !== ' ' && operation !== '-' && operation !== '+') continue
     lines.push({
       operation,
@@ -114,7 +113,7 @@ function hunk(number: number, statedIndex: number, body: readonly string[]): Hun
   return { number, statedIndex, lines, oldLines, isForEmptyFile: false }
 }
 
-/** `diff` takes `@@` without numbers for prose, and would leave that part of the change out. */
+/** `diff` ignores `@@` without numbers, and would drop that part of the change. */
 function checkHunkHeaders(lines: readonly string[]): void {
   let number = 0
   for (const [index, line] of lines.entries()) {
@@ -129,7 +128,7 @@ function checkHunkHeaders(lines: readonly string[]): void {
   }
 }
 
-/** What the parser refused, with the number of the hunk and what a recount of it gives. */
+/** The error for a patch that the parser refused, with the hunk number and its actual line counts. */
 function malformed(lines: readonly string[], error: unknown): Error {
   const said = error instanceof Error ? error.message : String(error)
   const line = Number(/ line (\d+)/u.exec(said)?.[1] ?? 0)
@@ -138,7 +137,7 @@ function malformed(lines: readonly string[], error: unknown): Error {
     number === 0 ? 'it is malformed' : `hunk ${number} (line ${line} of the patch) is malformed`
   const header = lines[line - 1] ?? ''
   const reason = number > 0 && hunkHeader.test(header) ? recounted(lines, line, header) : `${said}.`
-  // The parser's error is no cause to keep: it quotes the patch, and causes are logged.
+  // Drop the parser's error: it quotes the patch, and causes are logged.
   return patchFailed(`${where}. ${reason}`, {
     logReason: `${where}.`,
     details: { hunk: number, patchLine: line },
@@ -175,7 +174,7 @@ function withoutHunks(lines: readonly string[], file: StructuredPatch | undefine
   return patchFailed(`it has no hunk. Write a unified diff with hunks like ${exampleHeader}.`)
 }
 
-/** Finds what the parser skipped although it looks like a part of a hunk, and counts that it corrected by itself. */
+/** Refuses lines that the parser skipped although they look like hunk lines, and counts that it silently corrected. */
 function checkStrayLines(
   lines: readonly string[],
   { hunks }: StructuredPatch,
@@ -198,7 +197,7 @@ function checkStrayLines(
     } else if (number > 0 && /^(?:[+-]|\s+\S)/u.test(line)) {
       const where = `line ${index + 1} of the patch is outside of hunk ${number}`
       throw patchFailed(
-        `${where}: ${quoteLine(line)}. Put it into a hunk, whose header counts its lines.`,
+        `${where}: ${quoteLine(line)}. Put it into a hunk and count it in the header.`,
         { logReason: `${where}.`, details: { hunk: number, patchLine: index + 1 } },
       )
     } else checkExtendedHeader(line, paths)

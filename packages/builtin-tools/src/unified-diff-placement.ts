@@ -2,24 +2,23 @@ import type { SmithersError } from '@smithers/tool-core'
 import { patchFailed, quoteLine } from './unified-diff-error.ts'
 import type { Hunk, HunkLine } from './unified-diff-parse.ts'
 
-/** The lines of a file, without their newlines; carriage returns stay. */
+/** The lines of a file without newlines, but with carriage returns. */
 export interface FileLines {
   readonly lines: readonly string[]
   /** False when the last line has no newline. */
   readonly endsWithNewline: boolean
 }
 
-/** Compared lines in one patch, after which placing gives up: a bound on work, not on time. */
+/** Line comparisons allowed for one patch. */
 const maxComparisons = 20_000_000
-/** Places of one line that count when looking for the place that fits best. */
+/** Positions of one line that count in the search for the best match. */
 const maxVotesPerLine = 2_000
 const maxShownCandidates = 10
 
-/**
- * Finds the index of the file's line at which each hunk applies. A hunk applies where it says, moved by as much as the
- * hunk before it; failing that, at the only other place where all its old lines stand.
+/* * Finds the line index at which each hunk applies: at the line in its header, shifted like the hunk before it, else at the
+ * only other position where all its old lines match.
  *
- * @throws SmithersError `TOOL_PATCH_FAILED` when a hunk fits nowhere or at several places
+ * @throws SmithersError `TOOL_PATCH_FAILED` when a hunk matches nowhere or at several positions
  */
 export function placeHunks(
   file: FileLines,
@@ -27,22 +26,22 @@ export function placeHunks(
   path: string,
 ): readonly number[] {
   const search = new Search(file)
-  const places: number[] = []
+  const starts: number[] = []
   let offset = 0
   let firstFree = 0
   for (const hunk of hunks) {
     const stated = hunk.statedIndex + offset
-    const place = placeHunk(search, hunk, { stated, firstFree, count: hunks.length, path })
-    places.push(place)
-    offset = place - hunk.statedIndex
-    firstFree = place + hunk.oldLines.length
+    const start = placeHunk(search, hunk, { stated, firstFree, count: hunks.length, path })
+    starts.push(start)
+    offset = start - hunk.statedIndex
+    firstFree = start + hunk.oldLines.length
   }
-  return places
+  return starts
 }
 
 interface Placing {
   readonly stated: number
-  /** The first line that earlier hunks have not used. */
+  /** The first line after the earlier hunks. */
   readonly firstFree: number
   /** Hunks in the patch. */
   readonly count: number
@@ -54,7 +53,7 @@ function placeHunk(search: Search, hunk: Hunk, placing: Placing): number {
   const lineCount = search.file.lines.length
   if (hunk.isForEmptyFile && lineCount > 0) throw notEmpty(placing.path, lineCount)
   if (stated >= firstFree && search.matches(hunk, stated)) return stated
-  // Nothing but its line number says where an insertion without context belongs.
+  // An insertion without context can only go to its line number.
   if (hunk.oldLines.length === 0) throw beyondEnd(hunk, search.file, placing)
   const candidates = search.candidates(hunk, firstFree)
   if (candidates.length === 1 && candidates[0] !== undefined) return candidates[0]
@@ -71,7 +70,7 @@ class Search {
     this.file = file
   }
 
-  /** Whether all old lines of a hunk stand at an index. */
+  /** Whether all old lines of a hunk match at an index. */
   matches({ oldLines }: Hunk, index: number): boolean {
     if (index < 0 || index + oldLines.length > this.file.lines.length) return false
     for (let offset = 0; offset < oldLines.length; offset += 1) {
@@ -82,7 +81,7 @@ class Search {
     return true
   }
 
-  /** Every index from `from` on where a hunk matches; more than a few are not told. */
+  /** The first few indexes from `from` on where a hunk matches. */
   candidates(hunk: Hunk, from: number): readonly number[] {
     const anchor = this.#rarestLine(hunk)
     const found: number[] = []
@@ -123,12 +122,12 @@ class Search {
     this.#comparisons += 1
     if (this.#comparisons <= maxComparisons) return
     throw patchFailed(
-      'finding the places of its hunks takes too much work, since their line numbers are wrong and their lines are everywhere. Correct the line numbers, or split the patch.',
+      'locating its hunks takes too much work: their line numbers are wrong and their lines occur too often. Correct the line numbers, or split the patch.',
     )
   }
 }
 
-/** Whether a line of a hunk stands at an index. A carriage return that only one of the two has does not matter. */
+/** Whether a line of a hunk matches at an index. Ignores a carriage return that only one of them has. */
 function lineMatches(
   { lines, endsWithNewline }: FileLines,
   index: number,
@@ -166,7 +165,7 @@ function ambiguous(hunk: Hunk, candidates: readonly number[], placing: Placing):
 
 function notEmpty(path: string, lineCount: number): SmithersError {
   return patchFailed(
-    `"@@ -0,0" is for an empty file, and ${JSON.stringify(path)} has ${lineCount} lines. To insert at its beginning, add its first line as context; to replace all of it, use write. Nothing was changed.`,
+    `"@@ -0,0" is for an empty file, but ${JSON.stringify(path)} has ${lineCount} lines. To insert at its beginning, add its first line as context; to replace all of it, use write. Nothing was changed.`,
     { details: { path, hunk: 1, lines: lineCount } },
   )
 }
@@ -175,7 +174,7 @@ function beyondEnd(hunk: Hunk, { lines }: FileLines, placing: Placing): Smithers
   const { stated, firstFree, path } = placing
   const problem =
     stated < firstFree
-      ? `inserts before the end of the hunk above it; put the hunks in the order of the file`
+      ? `inserts before the end of the hunk above it; order the hunks as in the file`
       : `inserts without context after line ${stated}, but ${JSON.stringify(path)} has ${lines.length} lines`
   return patchFailed(`${describeHunk(hunk, placing)} ${problem}. Nothing was changed.`, {
     details: { path, hunk: hunk.number, line: stated + 1 },
@@ -190,17 +189,17 @@ function noMatch(search: Search, hunk: Hunk, placing: Placing): SmithersError {
   const elsewhere = best !== undefined && best.index !== stated
   const nearest =
     best === undefined
-      ? 'No other place stands out.'
+      ? 'No other position is similar.'
       : elsewhere
         ? `Its lines match best at line ${best.index + 1} (${best.matching} of ${hunk.oldLines.length}). ${firstDifference(search.file, hunk, best.index)}`
-        : 'No other place matches better.'
+        : 'No other position matches better.'
   const used =
     stated < placing.firstFree
       ? ' Hunks must be in the order of the file and must not overlap.'
       : ''
   const bestText = elsewhere ? ` (best at line ${best.index + 1})` : ''
   return patchFailed(
-    `${what}. ${atStated} ${nearest}${used} Nothing was changed. Read the file again and write the hunk from what stands there.`,
+    `${what}. ${atStated} ${nearest}${used} Nothing was changed. Read the file again and base the hunk on its current contents.`,
     {
       logReason: `${what}${bestText}.`,
       details: {
@@ -219,20 +218,20 @@ function noMatch(search: Search, hunk: Hunk, placing: Placing): SmithersError {
   )
 }
 
-/** What the first line that differs should be and is. */
+/** Describes the first line that differs. */
 function firstDifference(file: FileLines, { oldLines }: Hunk, index: number): string {
   for (const [offset, line] of oldLines.entries()) {
     if (lineMatches(file, index + offset, line)) continue
     const found = file.lines[index + offset]
-    const place = `Line ${index + offset + 1}: expected ${quoteLine(line.content)}`
+    const prefix = `Line ${index + offset + 1}: expected ${quoteLine(line.content)}`
     return line.endsFile && found === line.content
-      ? `${place} without a newline as the end of the file; more follows.`
-      : `${place}, found ${quoteLine(found)}.`
+      ? `${prefix} without a newline as the end of the file; more follows.`
+      : `${prefix}, found ${quoteLine(found)}.`
   }
-  return 'The place is taken by an earlier hunk.'
+  return 'An earlier hunk covers these lines.'
 }
 
-/** The place where most lines of a hunk stand, the nearest to the stated one among equals. */
+/** The position where most lines of a hunk match; among equals, the one nearest to the stated line. */
 function bestMatch(
   search: Search,
   { oldLines }: Hunk,
@@ -241,7 +240,7 @@ function bestMatch(
   const votes = new Map<number, number>()
   for (const [offset, line] of oldLines.entries()) {
     const positions = search.positionsOf(line)
-    // A line that is everywhere says nothing about the place, and counting it would cost the most.
+    // A very frequent line says nothing about the position and would cost the most.
     if (positions.length > maxVotesPerLine) continue
     for (const position of positions) {
       const index = position - offset

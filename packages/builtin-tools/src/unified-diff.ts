@@ -3,35 +3,34 @@ import type { Hunk, HunkLine } from './unified-diff-parse.ts'
 import { placeHunks } from './unified-diff-placement.ts'
 import type { FileLines } from './unified-diff-placement.ts'
 
-/**
- * Applies the hunks of a unified diff to a text. What no hunk touches stays as it is, character by character: line
- * endings, a missing final newline.
+/* * Applies the hunks of a unified diff to a text. Text outside the hunks stays exactly as it is, including line endings and
+ * a missing final newline.
  *
- * A hunk whose lines stand there with another line ending (an LF patch for a CRLF file) gets the line endings of its
- * place; one whose lines stand there exactly is taken literally.
+ * A hunk that matches only apart from line endings (an LF patch for a CRLF file) gets the file's line endings; a hunk that
+ * matches exactly is applied literally.
  *
  * @throws SmithersError `TOOL_PATCH_FAILED`
  */
 export function applyHunks(text: string, given: readonly Hunk[], path: string): string {
   const file = splitLines(text)
   const hunks = withoutByteOrderMark(file, given)
-  const places = placeHunks(file, hunks, path)
+  const starts = placeHunks(file, hunks, path)
   const offsetOf = lineOffsets(file, text.length)
   const parts: string[] = []
-  // A patch with carriage returns means its line endings; one without any may just come from a place that has none.
+  // A patch with carriage returns means its line endings; a patch without any may come from a tool that drops them.
   const isLiteral = hunks.some(({ lines }) => lines.some(({ content }) => content.endsWith('\r')))
   const isReturned = !isLiteral && hasOnlyReturns(file)
   let next = 0
   let copied = 0
   for (const [index, hunk] of hunks.entries()) {
-    const place = places[index] ?? 0
+    const start = starts[index] ?? 0
     const last = index === hunks.length - 1
-    parts.push(text.slice(copied, offsetOf(place)))
-    next = place + hunk.oldLines.length
+    parts.push(text.slice(copied, offsetOf(start)))
+    next = start + hunk.oldLines.length
     copied = offsetOf(next)
     const reachesEnd = last && next === file.lines.length
-    const converts = needsConversion(file, hunk, place, isReturned)
-    parts.push(replacement(file, hunk, { place, reachesEnd, converts }))
+    const converts = needsConversion(file, hunk, start, isReturned)
+    parts.push(replacement(file, hunk, { start, reachesEnd, converts }))
   }
   parts.push(text.slice(copied))
   return parts.join('')
@@ -39,7 +38,7 @@ export function applyHunks(text: string, given: readonly Hunk[], path: string): 
 
 const byteOrderMark = '\uFEFF'
 
-/** A patch that a program made begins the first line with the file's byte order mark, which is no part of the text. */
+/** Removes the byte order mark that generated patches repeat in the first line; it is not part of the text. */
 function withoutByteOrderMark(file: FileLines, hunks: readonly Hunk[]): readonly Hunk[] {
   const [first, ...others] = hunks
   const isMarked = first?.oldLines[0]?.content.startsWith(byteOrderMark) === true
@@ -64,18 +63,18 @@ function splitLines(text: string): FileLines {
   return { lines, endsWithNewline }
 }
 
-/** Finds where lines begin in a text, asked for them in ascending order. */
+/** Returns the offset of a line. Call it with ascending line indexes. */
 function lineOffsets({ lines }: FileLines, length: number): (index: number) => number {
   let next = 0
   let offset = 0
   return (index) => {
     for (; next < index; next += 1) offset += (lines[next]?.length ?? 0) + 1
-    // The last line may have no newline to count.
+    // The last line may have no newline.
     return Math.min(offset, length)
   }
 }
 
-/** A line of the result: its text without a newline, and whether one follows. */
+/** A line of the result, without its newline. */
 interface ResultLine {
   text: string
   newline: boolean
@@ -86,19 +85,19 @@ function replacement(
   file: FileLines,
   hunk: Hunk,
   {
-    place,
+    start,
     reachesEnd,
     converts,
   }: {
-    readonly place: number
+    readonly start: number
     /** The hunk covers the last line of the file. */
     readonly reachesEnd: boolean
-    /** New lines get the line endings of their place. */
+    /** New lines get the line endings of the file. */
     readonly converts: boolean
   },
 ): string {
   const result: ResultLine[] = []
-  let position = place
+  let position = start
   for (const line of hunk.lines) {
     if (line.operation === '-') {
       position += 1
@@ -114,25 +113,25 @@ function replacement(
       result.push({ text, newline: !line.endsFile, isNew: true })
     }
   }
-  return joinLines(file, hunk, result, place, reachesEnd)
+  return joinLines(file, hunk, result, start, reachesEnd)
 }
 
-/** Joins lines so that only the last of the file can be without a newline. */
+/** Joins lines so that only the last line of the file can lack a newline. */
 function joinLines(
   file: FileLines,
   hunk: Hunk,
   result: ResultLine[],
-  place: number,
+  start: number,
   reachesEnd: boolean,
 ): string {
   const last = result.at(-1)
   const marked = hunk.lines.some(({ endsFile }) => endsFile)
   if (reachesEnd && !file.endsWithNewline && !marked && last?.isNew === true) {
-    // The patch says nothing about the end of a file that has no final newline: it stays without.
+    // The patch does not mention the missing final newline, so the file keeps lacking it.
     last.newline = false
   }
   const isOpenBefore =
-    reachesEnd && place === file.lines.length && place > 0 && !file.endsWithNewline
+    reachesEnd && start === file.lines.length && start > 0 && !file.endsWithNewline
   let text = isOpenBefore && result.length > 0 ? '\n' : ''
   for (const [index, line] of result.entries()) {
     const isLast = reachesEnd && index === result.length - 1
@@ -151,17 +150,17 @@ function hasNewline({ lines, endsWithNewline }: FileLines, index: number): boole
   return endsWithNewline || index < lines.length - 1
 }
 
-/** Whether the lines of a hunk stand at its place only but for their line endings. */
-function needsConversion(file: FileLines, hunk: Hunk, place: number, isReturned: boolean): boolean {
-  // Without context the whole file has to tell.
+/** Whether the lines of a hunk differ from the file only in line endings. */
+function needsConversion(file: FileLines, hunk: Hunk, start: number, isReturned: boolean): boolean {
+  // Without context, the whole file decides.
   if (hunk.oldLines.length === 0) return isReturned
   return hunk.oldLines.some((line, offset) => {
-    // The last line of a CRLF file without a final newline has no carriage return to lack.
-    return file.lines[place + offset] !== line.content && hasNewline(file, place + offset)
+    // The last line of a CRLF file without a final newline has no carriage return.
+    return file.lines[start + offset] !== line.content && hasNewline(file, start + offset)
   })
 }
 
-/** Whether every line of a file that has a newline has it as CRLF. */
+/** Whether every newline of a file is CRLF. */
 function hasOnlyReturns(file: FileLines): boolean {
   const isReturned = (line: string, index: number) =>
     line.endsWith('\r') || !hasNewline(file, index)
@@ -171,7 +170,7 @@ function hasOnlyReturns(file: FileLines): boolean {
 /** A new line with the ending of the line it replaces or follows. */
 function withEndingOf(file: FileLines, position: number, line: HunkLine): string {
   const previous = position > 0 ? position - 1 : 0
-  // The last line of a file without a final newline shows no line ending.
+  // The last line of a file without a final newline has no line ending.
   const neighbour = hasNewline(file, previous) ? previous : previous - 1
   const returned = file.lines[neighbour]?.endsWith('\r') === true
   const text = line.content.endsWith('\r') ? line.content.slice(0, -1) : line.content

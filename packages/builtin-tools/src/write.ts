@@ -17,25 +17,24 @@ const schema = z.object({
   content: z.string().describe('The whole contents of the file.'),
 })
 
-/**
- * Creates the tool `write` with other settings.
+/* * Creates the tool `write` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_CONTENT_TOO_LARGE` over `maxOutputBytes`, `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`,
  * `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`, `TOOL_FILE_FAILED`
  */
-export function createWriteTool(settings: BundleOptions): DefinedTool<WriteInput, string> {
+export function createWriteTool(options: BundleOptions): DefinedTool<WriteInput, string> {
   return defineTool({
     name: 'write',
     description:
-      'Write a file, replacing what was there; directories are created. To change a part of a file, use edit.',
+      'Write a file, replacing any existing contents; missing directories are created. To change a part of a file, use edit.',
     schema,
     sideEffect: true,
     idempotent: false,
-    // What changes is under the root, visible with `git diff`.
+    // The change is under the root, visible with `git diff`.
     effectScope: 'workspace',
     logInput: ({ path, content }) => ({ path, content: fingerprint(content) }),
     async execute({ path, content }, ctx) {
-      const { maxOutputBytes } = limitsFor(ctx, settings)
+      const { maxOutputBytes } = limitsFor(ctx, options)
       const bytes = Buffer.byteLength(content)
       if (bytes > maxOutputBytes) {
         throw new SmithersError(
@@ -44,11 +43,11 @@ export function createWriteTool(settings: BundleOptions): DefinedTool<WriteInput
           { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
         )
       }
-      await (await filesFor(ctx, settings)).write(path, content)
+      await (await filesFor(ctx, options)).write(path, content)
       return 'ok'
     },
   })
 }
 
-/** Writes a file (S0 §write). */
+/** Writes a file. */
 export const write: DefinedTool<WriteInput, string> = createWriteTool(defaultOptions)

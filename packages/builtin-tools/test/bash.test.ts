@@ -65,7 +65,7 @@ describe('bash', () => {
     },
   )
 
-  test('tells blanks from nothing', async () => {
+  test('distinguishes blank output from none', async () => {
     const { run } = createTask()
     await expect(run({ cmd: 'sh', args: ['-c', 'echo; exit 3'] })).rejects.toThrow(
       '"sh" exited with code 3. It printed only blanks.',
@@ -90,7 +90,7 @@ describe('bash', () => {
     await expect(run({ cmd: 'no-such-program' })).rejects.toThrow(code('TOOL_SPAWN_FAILED'))
   })
 
-  test('puts the exit code and the output into the message, which is all that a model sees', async () => {
+  test('puts the exit code and the output into the message, the only part a model sees', async () => {
     const { run } = createTask()
     await expect(
       run({ cmd: 'sh', args: ['-c', 'echo out; echo why >&2; exit 7'] }),
@@ -129,7 +129,7 @@ describe('bash', () => {
     await expect(run({ cmd: 'sh', args: ['-c', `${script}; exit 1`] })).rejects.toThrow('line 999')
   })
 
-  test('kills everything at the time limit and says what was printed until then', async () => {
+  test('kills everything at the time limit and shows the output so far', async () => {
     const { run } = createTask({ timeoutMs: 500 })
     const failure = run({ cmd: 'sh', args: ['-c', 'echo begun; sleep 86400'] })
     await expect(failure).rejects.toThrow(code('TOOL_TIMEOUT'))
@@ -163,7 +163,7 @@ describe('bash', () => {
     await expect(run(input)).rejects.toThrow(code('INVALID_INPUT'))
   })
 
-  test('takes each of them at the limit, and all 128 arguments at theirs together', async () => {
+  test('accepts each of them at its limit, and 128 arguments at theirs', async () => {
     const { run } = createTask({ maxOutputBytes: 2_000_000 })
     const args = Array.from({ length: 128 }, () => 'x'.repeat(8_192))
     expect(await run({ cmd: 'echo', args })).toHaveLength(128 * 8_193)
@@ -216,7 +216,7 @@ describe('bash', () => {
     expect(existsSync(join(root, 'ran'))).toBe(false)
   })
 
-  test('is refused a working directory that is missing, a file or outside', async () => {
+  test('refuses a working directory that is missing, a file or outside', async () => {
     const { run, root } = createTask()
     writeFileSync(join(root, 'file'), '')
     await expect(run({ cmd: 'true', opts: { cwd: 'nowhere' } })).rejects.toThrow('does not exist')
@@ -269,7 +269,7 @@ describe('createBuiltinTools', () => {
     ])
   })
 
-  test('puts its own limits, root and network over those of the context', async () => {
+  test('prefers its own limits, root and network to those of the context', async () => {
     const { root } = createFileTask({ file: 'x' })
     const { bash: own } = createBuiltinTools({
       rootDir: root,
@@ -307,12 +307,12 @@ describe('createBuiltinTools', () => {
     expect(await run({ cmd: 'sh', args: ['-lc', 'echo fine'] })).toBe('fine\n')
   })
 
-  test('makes the tools that are named, and all five without names', () => {
+  test('creates the named tools, and all five by default', () => {
     expect(Object.keys(createBuiltinTools())).toEqual(['read', 'write', 'edit', 'grep', 'bash'])
     expect(Object.keys(createBuiltinTools({ only: ['read', 'grep'] }))).toEqual(['read', 'grep'])
   })
 
-  test('finds a root again after it was removed and made anew', async () => {
+  test('uses the new directory after a root was removed and created again', async () => {
     const { context, root } = createFileTask({}, { isolation: 'none' })
     const run = () => runWithToolContext(context, () => bash.execute({ cmd: 'ls' }, call))
     expect(await run()).toBe('')

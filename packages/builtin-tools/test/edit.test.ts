@@ -32,7 +32,7 @@ describe('edit', () => {
     })
   })
 
-  it('applies hunks and keeps all else, the mode included', async () => {
+  it('applies hunks and keeps everything else, including the mode', async () => {
     const task = createFileTask({ 'src/a.txt': numbered(1, 30) })
     chmodSync(join(task.root, 'src/a.txt'), 0o750)
     const patch = `--- a/src/a.txt\n+++ b/src/a.txt\n${upperCase(5)}${upperCase(20)}`
@@ -60,7 +60,7 @@ describe('edit', () => {
     expect(task.text('src/a.txt')).toContain('LINE 5')
   })
 
-  it('accepts a header with the absolute path, whatever the path argument and the root are spelled like', async () => {
+  it('accepts a header with the absolute path, in any spelling of path and root', async () => {
     const { root } = createFileTask({ 'src/a.txt': '' })
     const link = `${root}-link`
     symlinkSync(root, link)
@@ -81,7 +81,7 @@ describe('edit', () => {
     }
   })
 
-  it('says that a patch which changes only the mode is for chmod', async () => {
+  it('suggests chmod for a patch that changes only the mode', async () => {
     const task = createFileTask({ f: numbered(1, 9) })
     const before = task.mode('f')
     const refusal = task.edit('f', 'diff --git a/f b/f\nold mode 100644\nnew mode 100755\n')
@@ -105,7 +105,7 @@ describe('edit', () => {
     expect(task.text('f')).toBe(numbered(1, 9))
   })
 
-  it('refuses a second part that is for another file', async () => {
+  it('refuses a second part for another file', async () => {
     const task = createFileTask({ f: numbered(1, 9), g: '' })
     const patch = `*** Update File: f\n${upperCase(3)}*** Update File: g\n${upperCase(6)}`
     await expect(task.edit('f', patch)).rejects.toThrow('its header names "g"')
@@ -119,14 +119,14 @@ describe('edit', () => {
     expect(task.text('f')).toContain('LINE 3\nline 4\nLINE 5')
   })
 
-  it('moves a hunk whose line number is wrong to the only place where it fits, and the next with it', async () => {
+  it('moves a hunk with a wrong line number to its only match, and the next hunk with it', async () => {
     const task = createFileTask({ f: `${'new\n'.repeat(7)}${numbered(1, 40)}` })
     await task.edit('f', upperCase(5) + upperCase(30))
     expect(task.text('f').split('\n')[11]).toBe('LINE 5')
     expect(task.text('f').split('\n')[36]).toBe('LINE 30')
   })
 
-  it('takes the place that the line number names when several fit', async () => {
+  it('applies a hunk at its line number when several positions match', async () => {
     const task = createFileTask({ f: 'a\nb\na\nb\na\nb\n' })
     await task.edit('f', '@@ -3,2 +3,2 @@\n a\n-b\n+B\n')
     expect(task.text('f')).toBe('a\nb\na\nB\na\nb\n')
@@ -140,13 +140,13 @@ describe('edit', () => {
     expect([task.text('empty'), task.text('f')]).toEqual(['a\nb\n', 'a\nb\nc\n'])
   })
 
-  it('takes "-0,0" in a patch with file headers for an empty file', async () => {
+  it('treats "-0,0" in a patch with file headers as an empty file', async () => {
     const task = createFileTask({ f: 'b\n', empty: '' })
     const patch = (name: string) => `--- a/${name}\n+++ b/${name}\n@@ -0,0 +1 @@\n+a\n`
     await expect(task.edit('f', patch('f'))).rejects.toThrow(
       expect.objectContaining({
         code: 'TOOL_PATCH_FAILED',
-        message: expect.stringContaining('is for an empty file, and "f" has 1 lines.'),
+        message: expect.stringContaining('is for an empty file, but "f" has 1 lines.'),
       }),
     )
     await task.edit('empty', patch('empty'))
@@ -157,7 +157,7 @@ describe('edit', () => {
     const task = createFileTask({ f: 'a\nb\n' })
     for (const patch of ['@@ -1 +1 @@\n-a\n+a\n', '@@ -1,2 +1,2 @@\n-a\n-b\n+a\n+b\n']) {
       await expect(task.edit('f', patch)).rejects.toThrow(
-        'Failed to apply patch: it changes nothing: "f" would be what it is',
+        'Failed to apply patch: it changes nothing in "f"',
       )
     }
     expect(task.text('f')).toBe('a\nb\n')
@@ -344,18 +344,18 @@ describe('edit', () => {
       expect(readdirSync(task.root)).toEqual(['f', 'g'])
     })
 
-    it('names the hunk, its line, what was expected, what stands there and the nearest match', async () => {
+    it('names the hunk, its line, the expected and actual text, and the best match', async () => {
       const task = createFileTask({ f: numbered(1, 60) })
       const patch = `${upperCase(5)}@@ -40,4 +40,4 @@\n line 20\n line 21\n-line X\n+x\n line 23\n`
       await expect(task.edit('f', patch)).rejects.toThrow(
         'Failed to apply patch: hunk 2 of 2 does not match "f" at line 40. ' +
           'Line 40: expected "line 20", found "line 40". ' +
           'Its lines match best at line 20 (3 of 4). Line 22: expected "line X", found "line 22". ' +
-          'Nothing was changed. Read the file again and write the hunk from what stands there.',
+          'Nothing was changed. Read the file again and base the hunk on its current contents.',
       )
     })
 
-    it('refuses an ambiguous place with the candidate lines', async () => {
+    it('refuses an ambiguous position and lists the candidate lines', async () => {
       const task = createFileTask({ f: 'x\n\n}\n\ny\n\n}\n\nz\n' })
       const refusal = task.edit('f', '@@ -5,3 +5,3 @@\n \n-}\n+};\n \n')
       await expect(refusal).rejects.toThrow('does not fit at line 5 of "f" and fits at lines 2, 6.')
@@ -389,7 +389,7 @@ describe('edit', () => {
     })
   })
 
-  it('gives each of 40 concurrent edits of one file its turn', async () => {
+  it('runs 40 concurrent edits of one file one after another', async () => {
     const task = createFileTask({ f: numbered(1, 200) })
     const lines = Array.from({ length: 40 }, (_, index) => index * 5 + 3)
     const answers = await Promise.all(lines.map((line) => task.edit('f', upperCase(line))))
@@ -401,7 +401,7 @@ describe('edit', () => {
     expect(changed).toEqual(lines.map((line) => `LINE ${line}`))
   })
 
-  it('detects that somebody else replaced the file in the meantime', async () => {
+  it('detects that another program replaced the file meanwhile', async () => {
     const task = createFileTask({ f: numbered(1, 200) })
     let lost = 0
     // Waits for the disk between reading and replacing, and there the other one comes in.

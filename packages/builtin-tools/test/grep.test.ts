@@ -69,7 +69,7 @@ describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) =
     expect(await search({ pattern: 'absent' })).toBe('')
   })
 
-  test('takes a pattern that looks like an option or a URL as a pattern', async () => {
+  test('treats a pattern that looks like an option or a URL as a pattern', async () => {
     const { search } = createTask({ a: '--files\n-e\nsee https://example.com/x\n' }, options)
     expect(await search({ pattern: '--files' })).toBe('a:1:--files\n')
     expect(await search({ pattern: '-e' })).toBe('a:2:-e\n')
@@ -115,7 +115,7 @@ describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) =
     ])
   })
 
-  test('skips what .gitignore names, also without a repository around', async () => {
+  test('skips files ignored by .gitignore, also outside a repository', async () => {
     const { search } = createTask(
       {
         '.gitignore': 'built/\n',
@@ -130,7 +130,7 @@ describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) =
     expect(await search({ pattern: 'token', path: 'sub' })).toBe('sub/yes:1:token\n')
   })
 
-  test('follows no ignore file above the root', async () => {
+  test('does not apply ignore files above the root', async () => {
     const { root } = createTask({ '.gitignore': '*\n', 'inner/a': 'token\n' }, options)
     const { grep: inner } = createBuiltinTools({ isolation, rootDir: join(root, 'inner') })
     const { search } = createTask({}, options, inner)
@@ -174,7 +174,7 @@ describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) =
     expect(output).toMatch(/^min\.js:1:token é+\n\[… cut at 300 bytes inside the first line;/)
   })
 
-  test('says what ripgrep says about a pattern that it cannot read', async () => {
+  test("shows ripgrep's message about an invalid pattern", async () => {
     const { search } = createTask({ a: 'x' }, options)
     const failure = search({ pattern: '(unclosed' })
     await expect(failure).rejects.toThrow(code('TOOL_GREP_FAILED'))
@@ -253,7 +253,7 @@ describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) =
     expect(await task.search({ pattern: 'token', context: 1 })).toBe('open.txt:1:token\n')
   })
 
-  test('searches what no rule denies, however its name and its lines look', async () => {
+  test('searches permitted files, whatever their names and lines look like', async () => {
     const { grep: guarded } = createBuiltinTools({
       isolation,
       files: { deny: ['key', '*.@(pem)', 'a[b'] },
@@ -283,7 +283,7 @@ describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) =
     )
   })
 
-  test('refuses a pipe, which would never end', async () => {
+  test('refuses a pipe, on which ripgrep would wait for ever', async () => {
     const { search, root } = createTask({}, options)
     execFileSync('mkfifo', [join(root, 'pipe')])
     await expect(search({ pattern: 'x', path: 'pipe' })).rejects.toThrow(code('TOOL_NOT_A_FILE'))

@@ -66,11 +66,11 @@ const expected = [
 ].join('\n')
 
 describe('PermittedMatches', () => {
-  it('drops the lines of denied files, and whatever is no message', () => {
+  it('drops the lines of denied files, and anything that is not a message', () => {
     expect(filtered(output)).toBe(expected)
   })
 
-  it('says the same however the output is cut into pieces', () => {
+  it('returns the same text however the output is split', () => {
     const whole = filtered(output)
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 200 }), { maxLength: 60 }), (sizes) => {
@@ -79,7 +79,7 @@ describe('PermittedMatches', () => {
     )
   })
 
-  it('does not hold back more than a part of a long file', () => {
+  it('buffers only a part of a long file', () => {
     const matches = new PermittedMatches({ isDenied, hasContext: false })
     const text = file(
       './a',

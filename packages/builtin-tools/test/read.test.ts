@@ -23,7 +23,7 @@ describe('read', () => {
     expect(await task.read(join(task.root, 'src/a.txt'))).toBe('text é\r\n')
   })
 
-  it('takes a file of exactly maxOutputBytes and says how to read a larger one', async () => {
+  it('reads a file of exactly maxOutputBytes, and explains how to read a larger one', async () => {
     const task = createFileTask(
       { a: 'é'.repeat(50), b: `${'é'.repeat(50)}x` },
       { maxOutputBytes: 100 },
@@ -36,7 +36,7 @@ describe('read', () => {
     )
   })
 
-  it('gives up on lines that take too long to reach, and when nobody waits any more', async () => {
+  it('stops reading distant lines at the timeout or when the call is aborted', async () => {
     const task = createFileTask({ big: '' }, { timeoutMs: 300 })
     truncateSync(join(task.root, 'big'), 2 ** 41)
     const late = task.read('big', { offset: 2, limit: 1 })
@@ -92,7 +92,7 @@ describe('read', () => {
     await expect(task.read('latin', { limit: 1 })).rejects.toThrow(code('TOOL_FILE_NOT_TEXT'))
   })
 
-  it('refuses what is missing, outside, or no file, with the code for it', async () => {
+  it('refuses paths that are missing, outside, or not files, each with its code', async () => {
     const task = createFileTask({ 'd/f': '' })
     symlinkSync('/etc/passwd', join(task.root, 'link'))
     execFileSync('mkfifo', [join(task.root, 'pipe')])

@@ -43,7 +43,7 @@ describe('createBuiltinTools', () => {
     [{ files: { denied: ['.env'] } }, 'Unknown option "files.denied". Did you mean files.deny?'],
     [{ files: { deny: '**' } }, 'files.deny is "**". Pass an array.'],
     [{ env: { set: { A: 1 } } }, 'env.set["A"] is 1, not a string.'],
-    [{ rootDir: '' }, 'rootDir is "". Pass a string'],
+    [{ rootDir: '' }, 'rootDir is "". Pass a non-empty string'],
     [{ onCommand: true }, 'onCommand is true. Pass a function.'],
     [{ warn: 'no' }, 'warn is "no". Pass a function.'],
     [[], 'The options argument is an array. Pass a plain object.'],
@@ -53,7 +53,7 @@ describe('createBuiltinTools', () => {
     )
   })
 
-  test('keeps what it was given, whatever becomes of the object', async () => {
+  test("keeps its options when the caller's object changes", async () => {
     const { context } = createFileTask({ '.env': 'secret', a: 'x' })
     const options = { isolation: 'none' as const, files: { deny: ['.env'] } }
     const { read } = createBuiltinTools(options)
@@ -65,7 +65,7 @@ describe('createBuiltinTools', () => {
 
 describe('a root that is missing', () => {
   test.each(names)(
-    'is told by %s in the same words, without its path, and ends the run',
+    'makes %s fail with one message, without its path, and ends the run',
     async (name) => {
       const { root } = createFileTask()
       const rootDir = join(root, 'nonexistent')
@@ -75,7 +75,7 @@ describe('a root that is missing', () => {
         code: 'INVALID_INPUT',
         effect: 'none',
         message:
-          'The root directory of the tools does not exist, so none of them can work. Whoever started this run has to create it, or to pass another rootDir.',
+          'The root directory of the tools does not exist, so none of them can work. The program that started this run must create it or pass another rootDir.',
       })
       expect(run.fatal).toBe(failure)
       expect(run.abortSignal.aborted).toBe(true)
@@ -83,7 +83,7 @@ describe('a root that is missing', () => {
     },
   )
 
-  test.each(names)('is told by %s of a bundle with a root of its own', async (name) => {
+  test.each(names)('is reported by %s of a bundle with its own root', async (name) => {
     const { root } = createFileTask({ file: '' })
     for (const [path, problem] of [
       ['nonexistent', 'does not exist'],
@@ -99,7 +99,7 @@ describe('a root that is missing', () => {
     }
   })
 
-  test('is noticed when it goes while the run goes on', async () => {
+  test('is noticed when it disappears during the run', async () => {
     const { root } = createFileTask({ a: 'x\n' })
     const context = createToolContext({ rootDir: root, isolation: 'none' })
     const read = () => runWithToolContext(context, () => tools.read.execute({ path: 'a' }, call))

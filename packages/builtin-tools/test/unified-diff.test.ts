@@ -72,7 +72,7 @@ const editedText = fc
   })
 
 describe('applyHunks', () => {
-  it('gives the text that a diff was made from, for random texts, edits and context', async () => {
+  it('reproduces the new text of a diff, for random texts, edits and context', async () => {
     let changed = 0
     await fc.assert(
       fc.asyncProperty(
@@ -99,7 +99,7 @@ describe('applyHunks', () => {
     expect(changed).toBeGreaterThan(1000)
   })
 
-  it('gives CRLF texts their CRLF when the diff was made of LF texts', async () => {
+  it('keeps CRLF when the diff was made from LF texts', async () => {
     let changed = 0
     await fc.assert(
       fc.asyncProperty(editedText, async ({ before, after }) => {
@@ -114,7 +114,7 @@ describe('applyHunks', () => {
     expect(changed).toBeGreaterThan(500)
   })
 
-  it('refuses or applies any patch, and changes nothing outside of the hunks that it applies', async () => {
+  it('refuses or applies any patch, and changes nothing outside its hunks', async () => {
     await fc.assert(
       fc.asyncProperty(
         editedText,
@@ -137,7 +137,7 @@ describe('applyHunks', () => {
     )
   })
 
-  it('bounds the work for a patch of 200 KB whose hunks fit everywhere but where they say', async () => {
+  it('bounds the work for a 200 KB patch whose hunks match everywhere but at their lines', async () => {
     const text = 'x\n'.repeat(60_000)
     const hunks = Array.from(
       { length: 9000 },

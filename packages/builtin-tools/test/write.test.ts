@@ -25,7 +25,7 @@ describe('write', () => {
     })
   })
 
-  it('writes a file and the directories above it, and answers "ok"', async () => {
+  it('writes a file and its parent directories, and returns "ok"', async () => {
     const task = createFileTask()
     expect(await task.write('a/b/c.txt', 'text é\r\n')).toBe('ok')
     expect(task.text('a/b/c.txt')).toBe('text é\r\n')
@@ -33,14 +33,14 @@ describe('write', () => {
     expect(task.bytes('a/b/c.txt')).toHaveLength(0)
   })
 
-  it('keeps the permissions of a file it replaces', async () => {
+  it('keeps the permissions of a replaced file', async () => {
     const task = createFileTask({ 'run.sh': '' })
     chmodSync(join(task.root, 'run.sh'), 0o755)
     await task.write('run.sh', 'echo hi\n')
     expect(task.mode('run.sh')).toBe(0o755)
   })
 
-  it('takes exactly maxOutputBytes of content and refuses a byte more before touching anything', async () => {
+  it('accepts exactly maxOutputBytes of content and refuses a byte more before any change', async () => {
     const task = createFileTask({}, { maxOutputBytes: 100 })
     expect(await task.write('a', 'é'.repeat(50))).toBe('ok')
     const refusal = task.write('new/b', `${'é'.repeat(50)}x`)
@@ -77,7 +77,7 @@ describe('write', () => {
     expect(readFileSync(join(task.root, '.git/hooks/pre-commit'), 'utf8')).toBe('x')
   })
 
-  it('leaves the size and hash of the content in the log, and the content nowhere', async () => {
+  it('logs the size and hash of the content, never the content', async () => {
     const task = createFileTask({ d: '' })
     await task.write('a', 'CONFIDENTIAL')
     await task.write('d/x', 'CONFIDENTIAL').catch(() => 'refused')

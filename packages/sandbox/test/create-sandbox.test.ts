@@ -77,7 +77,7 @@ describe('createSandbox', () => {
     ).resolves.toBeDefined()
   })
 
-  test('warns once, at the first command, when only the static check stands before the network', async () => {
+  test('warns once, at the first command, when only the static check guards the network', async () => {
     const warnings: string[] = []
     const warn = (message: string) => warnings.push(message)
     const sandbox = await newSandbox({ isolation: 'none', warn })
@@ -170,7 +170,7 @@ describe('sandbox.explain', () => {
     expect(await sandbox.files.exists('new')).toBe(false)
   })
 
-  test('answers as the methods do, for whatever stands at a path', async () => {
+  test('answers as the methods do, for any object at a path', async () => {
     const sandbox = await newSandbox({ isolation: 'none', files: { deny: ['**/.env'] } })
     const at = (name: string): string => join(sandbox.rootDir, name)
     writeFileSync(at('file'), '')

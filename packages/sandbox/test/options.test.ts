@@ -30,7 +30,7 @@ describe('createSandbox', () => {
     [{ network: { deny: [] } }, 'Unknown option "network.deny"'],
     [{ env: { set: { A: 1 } } }, 'env.set["A"] is 1, not a string.'],
     [{ env: { set: { 'A=B': 'x' } } }, 'env.set["A=B"] has a name that is empty or holds "="'],
-    [{ env: { set: { A: '\ud800' } } }, 'env.set["A"] holds half of a Unicode character pair'],
+    [{ env: { set: { A: '\ud800' } } }, 'env.set["A"] contains half of a Unicode character pair'],
     [{ env: { pass: 'HOME' } }, 'env.pass is "HOME". Pass an array.'],
     [{ env: { A: '1' } }, 'Unknown option "env.A". The options of env are pass, set.'],
     [
@@ -52,7 +52,7 @@ describe('createSandbox', () => {
     expect(await wrong({ env: { set: { KEY: 'secret-\0' } } })).not.toContain('secret')
   })
 
-  test('does not advise what does not exist yet', async () => {
+  test('does not suggest features that do not exist', async () => {
     expect(await wrong({ network: 'some' })).not.toContain('allow')
   })
 
@@ -63,7 +63,7 @@ describe('createSandbox', () => {
     await expect(createSandbox({} as never)).rejects.toThrow('rootDir is undefined.')
   })
 
-  test('takes options that are undefined as left out, and those of another realm', async () => {
+  test('ignores undefined options, and accepts options of another realm', async () => {
     const options = JSON.parse('{ "isolation": "none" }') as object
     expect(await wrong({ ...options, limits: undefined, warn: undefined })).toBe('accepted')
     expect(await wrong(Object.assign(Object.create(null) as object, options))).toBe('accepted')
@@ -89,7 +89,7 @@ describe('sandbox.run', () => {
     ],
     [{ cwd: 5 }, 'cwd is 5. Pass a path.'],
     [{ stdin: 5 }, 'stdin is 5. Pass a string, a Uint8Array'],
-    [{ stdin: 'half \ud83d' }, 'stdin holds half of a Unicode character pair.'],
+    [{ stdin: 'half \ud83d' }, 'stdin contains half of a Unicode character pair.'],
     [{ signal: {} }, 'signal is an object. Pass an AbortSignal.'],
     [{ onOutput: 'x' }, 'onOutput is "x". Pass a function.'],
   ])('refuses %j and starts nothing', async (options, message) => {

@@ -19,7 +19,7 @@ const hunk = '@@ -1 +1 @@\n-a\n+b\n'
 // Two million of them are hours to whatever begins anew at each, and nothing to what looks at each once.
 const blanks = ' '.repeat(2_000_000)
 
-describe('a patch made to cost', () => {
+describe('a patch crafted to be expensive', () => {
   it.each([
     ['the old name', `--- f${blanks}x\n+++ f\n${hunk}`],
     ['the new name', `--- f\n+++ f${blanks}x\n${hunk}`],

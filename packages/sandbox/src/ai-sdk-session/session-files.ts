@@ -6,7 +6,7 @@ import type { SandboxFiles } from '../files/sandbox-files.ts'
 import { readInPool } from '../files/io/pool-calls.ts'
 import type { SessionFiles, SessionKind } from './session-types.ts'
 
-/** A view of confined files as the AI SDK's tools and harnesses expect them. */
+/** The file methods of an AI SDK sandbox session, on confined files. */
 export function createSessionFiles(files: SandboxFiles): SessionFiles {
   return {
     readFile: ({ path, abortSignal }) =>
@@ -46,7 +46,7 @@ export function createSessionFiles(files: SandboxFiles): SessionFiles {
       orNull(async () => {
         abortSignal?.throwIfAborted()
         const { kind, sizeBytes } = await files.stat(path)
-        // A link that is left after following leads to nothing.
+        // Links are followed, so a remaining one is dangling.
         return kind === 'symlink' ? null : { type: sessionKind(kind), size: sizeBytes }
       }),
     listDirectory: ({ path, abortSignal }) =>
@@ -92,7 +92,7 @@ async function readRange(
   const { text, totalLines } = await files.readLines(path, range)
   const isWholeEnd =
     range.endLine === undefined || (totalLines !== undefined && range.endLine > totalLines)
-  // The AI SDK joins the lines of a range, so the last one comes without its ending.
+  // The AI SDK joins the lines of a range, so the last one has no line ending.
   return isWholeEnd ? text : text.replace(/\r?\n$/u, '')
 }
 
@@ -116,11 +116,11 @@ function encode(content: string, encoding: string | undefined): string | Uint8Ar
   if (isUtf8Name(encoding)) return content
   if (encoding !== undefined && Buffer.isEncoding(encoding)) {
     const bytes = Buffer.from(content, encoding)
-    // An encoding of bytes as text (base64) spells the same in several ways; one of text must give back what came.
+    // A text encoding must round-trip. An encoding of bytes (base64) has several spellings for the same bytes.
     if (!singleByte.test(encoding) || bytes.toString(encoding) === content) return bytes
     throw new SandboxError(
       'INVALID_INPUT',
-      `The text holds characters that ${JSON.stringify(encoding)} does not have. Write it as "utf-8".`,
+      `The text contains characters that ${JSON.stringify(encoding)} cannot encode. Write it as "utf-8".`,
       { effect: 'none' },
     )
   }

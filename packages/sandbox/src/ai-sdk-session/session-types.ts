@@ -1,31 +1,30 @@
 /** Options of {@link SandboxSession}'s `run` and `spawn`. */
 export interface SessionCommand {
-  /** Read by `sh -c`. */
+  /** Run by `sh -c`. */
   readonly command: string
   readonly workingDirectory?: string | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly abortSignal?: AbortSignal | undefined
 }
 
-/** A command that {@link SandboxSession.spawn} has started. */
+/** A command started by {@link SandboxSession.spawn}. */
 export interface SessionProcess {
   readonly pid: number
   readonly stdout: ReadableStream<Uint8Array>
   readonly stderr: ReadableStream<Uint8Array>
-  /** The exit code; 128 and the signal's number when a signal ended it. Rejects when `abortSignal` did. */
+  /** The exit code, or 128 plus the signal number when a signal ended it. Rejects when `abortSignal` aborted it. */
   wait(): Promise<{ readonly exitCode: number }>
-  /** Kills the command and everything it started; settles when it is gone. */
+  /** Kills the command and everything it started; settles when all of it has ended. */
   kill(): Promise<void>
 }
 
-/** A {@link SessionProcess} that can be written to. */
+/** A {@link SessionProcess} with standard input. */
 export interface WritableSessionProcess extends SessionProcess {
   readonly stdin: WritableStream<Uint8Array>
 }
 
-/**
- * The AI SDK's `Experimental_SandboxSession`, by shape: its tools and harnesses then work inside the sandbox. Its commands
- * are strings, so `sh -c` reads them; the sandbox's policy, isolation and limits hold for them as for every command.
+/* * The shape of the AI SDK's `Experimental_SandboxSession`, so that its tools and harnesses work inside the sandbox. Its
+ * commands are strings, which `sh -c` runs under the sandbox's policy, isolation and limits.
  */
 export interface SandboxSession extends SessionFiles {
   readonly description: string
@@ -48,9 +47,8 @@ export interface PathOptions {
 }
 export type SessionKind = 'file' | 'directory' | 'other'
 
-/**
- * The file methods of the AI SDK's `Experimental_SandboxSession`, by shape: this package does not depend on `ai`.
- * Relative paths count from the root. An absolute path outside the root is refused like any other way out.
+/* * The shape of the file methods of the AI SDK's `Experimental_SandboxSession`; this package does not depend on `ai`.
+ * Relative paths start at the root. Absolute paths outside the root are refused.
  */
 export interface SessionFiles {
   readonly readFile: (options: PathOptions) => Promise<ReadableStream<Uint8Array> | null>

@@ -13,7 +13,7 @@ import type {
   WritableSessionProcess,
 } from './session-types.ts'
 
-/** The view of a sandbox that AI SDK tools expect. */
+/** Creates an AI SDK sandbox session on a sandbox. */
 export function createSession(settings: RunSettings): SandboxSession {
   return Object.freeze<SandboxSession>({
     description: describe(settings),
@@ -61,7 +61,7 @@ async function spawn(
     {
       cwd: options.workingDirectory,
       env: options.env,
-      // A process that is meant to stay may stay as long as any command may.
+      // A spawned process may run as long as the longest command.
       timeoutMs: commandLimits.timeoutMs.maximum,
       signal:
         options.abortSignal === undefined
@@ -72,11 +72,11 @@ async function spawn(
     },
     {
       onStart: started.resolve,
-      // What is left in the pipes is little, and nobody may be reading it.
+      // Little output remains in the pipes, and the caller may not be reading it.
       onExit: () => Object.values(outputs).forEach((output) => output.release()),
     },
   ).finally(() => Object.values(outputs).forEach((output) => output.end()))
-  // A command that never started has a result, and its reason is the error of `spawn`.
+  // The result of a command that never started has the error for `spawn` to throw.
   done.then((result) => started.reject(result.error ?? new Error(result.status)), started.reject)
   const pid = await started.promise
   return {
@@ -92,7 +92,7 @@ async function spawn(
   }
 }
 
-/** The exit code, in the shells' way for a signal; throws what stopped the command from having one. */
+/** The exit code, 128 plus the number for a signal as in shells. Throws when the command has none. */
 function exitCodeOf(result: RunResult, abortSignal: AbortSignal | undefined): number {
   if (result.status === 'aborted' && abortSignal?.aborted === true) throw abortSignal.reason
   if (result.exitCode !== null) return result.exitCode
@@ -102,10 +102,10 @@ function exitCodeOf(result: RunResult, abortSignal: AbortSignal | undefined): nu
   throw result.error ?? new SandboxError('TOOL_SPAWN_FAILED', 'The command did not run.')
 }
 
-/** Bytes that a stream may hold unread before the command has to wait. */
+/** Unread bytes per stream before the command must wait. */
 const highWaterMark = 1024 * 1024
 
-/** One output of a command as a web stream, with its back-pressure. */
+/** One output of a command as a web stream with back-pressure. */
 class OutputPipe {
   readonly stream: ReadableStream<Uint8Array>
   #controller!: ReadableStreamDefaultController<Uint8Array>

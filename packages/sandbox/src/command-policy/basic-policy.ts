@@ -1,15 +1,14 @@
 import { basename, type CommandCheck, type CommandRefusal } from './command-policy.ts'
 import { checkGitCommand } from './git-command.ts'
 
-/** S0's list. */
+/** Programs whose main purpose is the network. */
 const networkExecutables = new Set(['curl', 'wget', 'npm', 'bun', 'pip'])
 
-/**
- * The check that the documentation of the tools promises (S0 §bash): five executables by basename, any argument that
- * begins with `http://` or `https://`, and git's subcommands that reach out.
+/* * The default check: five executables by basename, any argument that begins with `http://` or `https://`, and the git
+ * subcommands that contact another repository.
  *
- * *Guarantees*: a clear error for the commands that the documents name.
- * *Does not protect against* a command that reaches out under another name: that is the work of isolation.
+ * *Guarantees*: a clear error for these commands.
+ * *Does not protect against* a command that uses the network under another name: that is the task of isolation.
  */
 export const checkBasicPolicy: CommandCheck = (argv) => {
   const [command, ...args] = argv

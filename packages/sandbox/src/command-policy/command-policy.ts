@@ -1,15 +1,15 @@
-/** Why a command line is refused before it is run. */
+/** Why a command is refused before it runs. */
 export interface CommandRefusal {
   readonly code: 'TOOL_NETWORK_DISABLED' | 'TOOL_GIT_REMOTE_DISABLED'
   /** The rule, for programs: `executable`, `url`, `git-remote`, … */
   readonly rule: string
-  /** The token that the rule is about. */
+  /** The argument that the rule matched. */
   readonly token: string
   /** One sentence: what was refused and why. */
   readonly reason: string
 }
 
-/** Decides on argv, never on a joined string. `null` lets the command through. */
+/** Decides on argv, never on a joined string. `null` allows the command. */
 export type CommandCheck = (argv: readonly [string, ...string[]]) => CommandRefusal | null
 
 /** The last component of a command's path, without the extension that Windows adds. */

@@ -1,6 +1,6 @@
 import type { CommandRefusal } from './command-policy.ts'
 
-/** Subcommands that talk to another repository. `remote` does so only in parts; S0 blocks all of it. */
+/** Subcommands that contact another repository. `remote` is blocked as a whole, though only parts of it do. */
 const remoteSubcommands = new Set([
   'push',
   'pull',
@@ -26,10 +26,10 @@ const remoteSubcommands = new Set([
   'cvsimport',
 ])
 
-/** To git an alias with the name of one of its own subcommands does not exist. */
+/** git ignores aliases with the names of its own subcommands. */
 const ownSubcommands = new Set([...remoteSubcommands, 'submodule', 'archive'])
 
-/** Global options that take the next argument as their value. */
+/** Global options whose value is the next argument. */
 const optionsWithValue = new Set([
   '-C',
   '-c',
@@ -41,8 +41,7 @@ const optionsWithValue = new Set([
   '--attr-source',
 ])
 
-/**
- * Refuses a git command that reaches another repository. `args` is what follows `git`.
+/* * Refuses a git command that contacts another repository. `args` are the arguments of `git`.
  *
  * The *subcommand* decides, found after git's global options, so that `git log --grep=fetch`, `git commit -m "push it"`
  * and `git stash push` pass.
@@ -51,7 +50,7 @@ export function checkGitCommand(args: readonly string[]): CommandRefusal | null 
   const { subcommand, rest, settings } = readGitCommand(args)
   if (subcommand === undefined) return null
   let [name, ...parameters] = [subcommand, ...rest]
-  // An alias may stand for another one; git itself refuses those that stand for each other in a circle.
+  // An alias may expand to another one. git itself refuses circular aliases.
   for (let steps = 0; steps <= settings.length && !ownSubcommands.has(name); steps += 1) {
     const alias = settings.findLast(({ key }) => key === `alias.${name.toLowerCase()}`)
     if (alias === undefined) break

@@ -1,23 +1,23 @@
 import { basename } from './command-policy.ts'
 
-/** Something that a command runs in turn. */
+/** A command that another command runs. */
 export type InnerCommand =
   | { readonly kind: 'command'; readonly argv: readonly [string, ...string[]] }
   | { readonly kind: 'script'; readonly source: string }
   | { readonly kind: 'unreadable'; readonly why: string }
 
-/** How a program that runs another one spells its options; what is not listed here is not read, and so refused. */
+/** The options of a program that runs another one. Unlisted options cannot be read, so the command is refused. */
 interface Wrapper {
-  /** Options that take the next argument, or the rest of their own. */
+  /** Options with a value: the rest of the argument, or the next one. */
   readonly values: string
   /** Options without a value. */
   readonly flags: string
   readonly longValues?: readonly string[]
-  /** Arguments of its own before the command. */
+  /** Number of the wrapper's own arguments before the command. */
   readonly operands?: number
-  /** `NAME=value` may stand before the command. */
+  /** `NAME=value` may precede the command. */
   readonly assignments?: boolean
-  /** Adds arguments that nobody can see beforehand. */
+  /** Adds arguments that are only known when it runs. */
   readonly appends?: boolean
 }
 
@@ -63,7 +63,7 @@ const wrappers: Readonly<Record<string, Wrapper>> = {
 
 const shells = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'mksh', 'rbash', 'yash'])
 
-/** Programs that run others in a way that is not worth reading: refused under the strict policy. */
+/** Programs that run others and are too complex to read: refused under the strict policy. */
 const opaque = new Set([
   'parallel',
   'watch',
@@ -83,7 +83,7 @@ const opaque = new Set([
   'tcsh',
 ])
 
-/** What `executable` would run, given its arguments: nothing for a program that runs no other. */
+/** The commands that `executable` would run with these arguments; none for a program that runs no other. */
 export function readInnerCommand(
   executable: string,
   args: readonly string[],
@@ -136,7 +136,7 @@ function valueOfOption(wrapper: Wrapper, option: string): 0 | 1 | undefined {
         ? 0
         : undefined
     if (wrapper.longValues?.includes(option.slice(2)) === true) return 1
-    // A flag, unless it is the one of env that splits a string into a command.
+    // A flag, except env's --split-string, which splits its value into a command.
     return option.startsWith('--split') ? undefined : 0
   }
   const letters = option.slice(1)
@@ -163,7 +163,7 @@ function readShell(args: readonly string[]): readonly InnerCommand[] {
     } else {
       const operand = argument === '--' || argument === '-' ? args[index + 1] : argument
       if (operand === undefined) break
-      // Without -c the operand is a script file, whose commands are those of a program like any other.
+      // Without -c the operand is a script file, treated like any other program.
       return reads ? [{ kind: 'script', source: operand }] : []
     }
   }
@@ -178,8 +178,8 @@ function readFind(args: readonly string[]): readonly InnerCommand[] {
     const end = rest.findIndex((word) => word === ';' || word === '+')
     const [command, ...parameters] = end < 0 ? rest : rest.slice(0, end)
     if (command !== undefined) found.push({ kind: 'command', argv: [command, ...parameters] })
-    // What stands up to there are the words of that command, an `-exec` among them too. Reading those once more for each
-    // `find` in a `find` would double the work with every one.
+    // The words up to there belong to that command, including any `-exec`. Reading them again for each nested `find`
+    // would double the work every time.
     index += end < 0 ? rest.length : end
   }
   return found

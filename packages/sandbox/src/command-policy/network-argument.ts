@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 
-/** Why an argument looks like the network (S2 §bash), as the end of a sentence; `null` when it does not. */
+/** Why an argument looks like a network address, as a clause for a message; `null` when it does not. */
 export function networkArgument(argument: string): string | null {
   const shown = JSON.stringify(argument.length > 100 ? `${argument.slice(0, 100)}…` : argument)
-  if (argument.includes('://')) return `the argument ${shown} holds a URL`
+  if (argument.includes('://')) return `the argument ${shown} contains a URL`
   if (/(?:^|[\s=@/"'])www\.[a-z0-9-]/i.test(argument))
     return `the argument ${shown} names a web host`
   if (/(?:^|[\s=])git@/i.test(argument)) return `the argument ${shown} names a git host`
@@ -14,7 +14,7 @@ export function networkArgument(argument: string): string | null {
   return null
 }
 
-/** The whole argument is an address, perhaps as `option=address`, with a user before it, a port or a path after it. */
+/** Whether the argument is an address, optionally as `option=address`, with a user, a port or a path. */
 function isAddress(argument: string): boolean {
   const value = /^-{0,2}[\w-]+=(.*)$/s.exec(argument)?.[1] ?? argument
   const host = value.replace(/^[^@\s/]*@/, '').replace(/\/.*$/s, '')

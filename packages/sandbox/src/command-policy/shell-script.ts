@@ -1,6 +1,6 @@
 import { forEachChild, parse, type SyntaxNode } from 'unbash'
 
-/** A command of a script, or a place that cannot be read for certain. */
+/** A command of a script, or a part of it that cannot be read with certainty. */
 export type ScriptFinding =
   | { readonly kind: 'command'; readonly argv: readonly [string, ...string[]] }
   | { readonly kind: 'unreadable'; readonly token: string; readonly why: string }
@@ -8,7 +8,7 @@ export type ScriptFinding =
 type Word = Extract<SyntaxNode, { type: 'Word' }>
 type Part = NonNullable<Word['parts']>[number]
 
-/** Every simple command of a shell script, also in substitutions, functions and loops, with its words unquoted. */
+/** Every simple command of a shell script, including substitutions, functions and loops, with unquoted words. */
 export function readShellScript(source: string): readonly ScriptFinding[] {
   const findings: ScriptFinding[] = []
   const refuse = (token: string, why: string): void => {
@@ -30,7 +30,7 @@ export function readShellScript(source: string): readonly ScriptFinding[] {
   try {
     visit(parse(source))
   } catch (error) {
-    // The parser and this walk call themselves for each level.
+    // The parser and this walk are recursive.
     if (!(error instanceof RangeError)) throw error
     refuse(source, 'its shell syntax is nested too deeply')
   }
@@ -71,7 +71,7 @@ function decidesWhatRuns(
   return words.slice(0, computed).every(({ text }) => text.startsWith('-'))
 }
 
-/** True when the shell does not change the word: what we read is what runs. */
+/** Whether the shell leaves the word unchanged. */
 function isLiteral({ parts }: Word): boolean {
   return parts === undefined || parts.every(isLiteralPart)
 }
@@ -89,7 +89,7 @@ function isLiteralPart(part: Part): boolean {
   }
 }
 
-/** `/dev/tcp/HOST/PORT` is a connection to bash, whatever the file system holds. */
+/** bash opens a connection for `/dev/tcp/HOST/PORT`, whatever the file system contains. */
 function mayBeSocket(target: Word): boolean {
   const socket = /^\/dev\/(?:tcp|udp)\//
   if (isLiteral(target)) return socket.test(target.value)

@@ -5,7 +5,7 @@ import { readInnerCommand } from './inner-command.ts'
 import { networkArgument } from './network-argument.ts'
 import { readShellScript } from './shell-script.ts'
 
-/** S2's list, with the usual other names of the same programs. */
+/** Programs that use the network, with their usual alternative names. */
 const networkExecutables = new Set(
   [
     ['curl', 'wget', 'aria2c', 'http', 'https', 'xh', 'lynx', 'links', 'w3m'],
@@ -20,17 +20,16 @@ const networkExecutables = new Set(
   ].flat(),
 )
 
-/** Nesting of `sh -c` in `env` in `sh -c` that is followed; real command lines have two levels. */
+/** Levels of nesting to follow, such as `sh -c` in `env` in `sh -c`. Real command lines have two. */
 const maxDepth = 8
 
-/**
- * The strict check (S2): a long list of executables, schemes, addresses and proxies in any argument; found also behind
- * `env`, `timeout`, `xargs` and the like, and inside `sh -c`, which a real shell parser reads.
+/* * The strict check: a long list of executables, and schemes, addresses and proxies in any argument. Reads through `env`,
+ * `timeout`, `xargs` and the like, and parses `sh -c` scripts with a shell parser.
  *
- * *Guarantees*: what it cannot read (a command made from a variable, a syntax error, a script on standard input) is
- * refused, not guessed.
+ * *Guarantees*: refuses what it cannot read, such as a command from a variable, a syntax error, or a script on standard
+ * input.
  * *Does not protect against* programs that connect by themselves, such as an interpreter with a script file: that is the
- * work of isolation.
+ * task of isolation.
  */
 export const checkStrictPolicy: CommandCheck = (argv) => checkCommand(argv, 0)
 

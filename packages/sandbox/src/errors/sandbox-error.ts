@@ -1,4 +1,4 @@
-/** The codes this package throws: a part of the common list (tools.md §1.6), so one table of errors serves all. */
+/** The codes this package throws. They are a subset of the codes of `@smithers/tool-core`. */
 export type SandboxErrorCode =
   | 'INVALID_INPUT'
   | 'TOOL_PATH_INVALID'
@@ -21,18 +21,18 @@ export type SandboxErrorCode =
   | 'TOOL_ROOT_CHANGED'
 
 export interface SandboxErrorOptions {
-  /** Facts a program can act on. Paths are relative to the root; file contents never appear. */
+  /** Facts for programs. Paths are relative to the root; file contents never appear. */
   readonly details?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
-  /** `'none'` when nothing was changed: the refusal came before any effect. */
+  /** `'none'`: the call was refused before it changed anything. */
   readonly effect?: 'none' | 'applied' | 'unknown'
 }
 
-// The same marker as the errors of tool-core carry: one check recognises both without a dependency between them.
+// tool-core's errors have the same marker, so one check recognises both without a dependency between the packages.
 const marker: symbol = Symbol.for('smithers.error')
 const sandboxMarker: symbol = Symbol.for('smithers.error.SandboxError')
 
-/** What the sandbox throws. `message` says what was refused, why, and what to do; `code` is stable. */
+/** An error of the sandbox. `message` says what was refused, why, and what to do; `code` is stable. */
 export class SandboxError extends Error {
   override readonly name: string = 'SandboxError'
   readonly code: SandboxErrorCode
@@ -46,7 +46,7 @@ export class SandboxError extends Error {
     this.effect = options.effect
   }
 
-  /** True for a `SandboxError`, also one thrown by another copy of this package. */
+  /** Whether `error` is a `SandboxError` of this or another copy of the package. */
   static isInstance(error: unknown): error is SandboxError {
     return typeof error === 'object' && error !== null && sandboxMarker in error
   }
@@ -62,6 +62,6 @@ export class SandboxError extends Error {
   }
 }
 
-// On the prototype, so that they are neither copied nor shown with an error's own fields.
+// On the prototype, so that printing or copying an error does not include them.
 Object.defineProperty(SandboxError.prototype, marker, { value: true })
 Object.defineProperty(SandboxError.prototype, sandboxMarker, { value: true })

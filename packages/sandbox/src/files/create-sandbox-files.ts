@@ -22,11 +22,10 @@ import {
 } from './operations/stat-and-list.ts'
 import type { SandboxFiles, SandboxFilesOptions } from './sandbox-files.ts'
 
-/** For {@link checkFileWriting}, which is no method of theirs. */
+/** Gives {@link checkFileWriting} the guard behind the public methods. */
 const guards = new WeakMap<SandboxFiles, FileGuard>()
 
-/**
- * Throws what `files.write` would refuse with, and changes nothing.
+/* * Throws the error with which `files.write` would refuse a path. Changes nothing.
  *
  * @throws SandboxError as `write`
  */
@@ -35,8 +34,7 @@ export function checkFileWriting(files: SandboxFiles, path: string): void {
   if (guard !== undefined) checkWriting(guard, path)
 }
 
-/**
- * Opens a directory as the root of confined file operations. On Linux no operation ever acts on anything outside it, even
+/* * Opens a directory as the root of confined file operations. On Linux, no operation acts on anything outside it, even
  * while another process renames directories and links as fast as it can.
  *
  * @throws `INVALID_INPUT` when the root is not a directory.
@@ -169,7 +167,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
   return files
 }
 
-/** A directory on the way is missing, or is a file. */
+/** A directory of the path is missing, or is a file. */
 function isAbsence(failure: unknown): boolean {
   if (!SandboxError.isInstance(failure)) return false
   return failure.code === 'TOOL_FILE_NOT_FOUND' || failure.details['errno'] === 'ENOTDIR'

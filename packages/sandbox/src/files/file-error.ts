@@ -3,7 +3,7 @@ import type { SandboxErrorCode } from '../errors/sandbox-error.ts'
 
 const maxShownLength = 200
 
-/** A path as a message shows it: quoted, control characters escaped, cut when long. */
+/** A path for a message: quoted, control characters escaped, long paths cut. */
 export function quotePath(path: string): string {
   const shown = path.length > maxShownLength ? `${path.slice(0, maxShownLength)}…` : path
   return JSON.stringify(shown === '' ? '.' : shown)
@@ -32,7 +32,7 @@ export function pathEscape(path: string): SandboxError {
 }
 
 export function pathInvalid(path: string, reason: string): SandboxError {
-  // The empty path is itself what is wrong, and not another way to write the root.
+  // An empty path is the error itself, so it is not shown as the root.
   const shown = path === '' ? '""' : quotePath(path)
   return new SandboxError('TOOL_PATH_INVALID', `Path ${shown} ${reason}`, {
     details: { path },
@@ -51,25 +51,22 @@ export function notAFile(path: string, kind: string): SandboxError {
 export function alreadyExists(path: string): SandboxError {
   return new SandboxError(
     'TOOL_FILE_FAILED',
-    `${quotePath(path)} exists already. Choose another name, or replace it without asking for a new one.`,
+    `${quotePath(path)} already exists. Choose another name, or write without create: true to replace it.`,
     { details: { path, errno: 'EEXIST' }, effect: 'none' },
   )
 }
 
-/** What a refusal of the operating system means to the caller, by `errno` name. */
+/** Error code and text for each `errno` name. */
 const meanings: Readonly<Record<string, readonly [SandboxErrorCode, string]>> = {
   ENOENT: ['TOOL_FILE_NOT_FOUND', 'does not exist.'],
-  ENOTDIR: ['TOOL_PATH_INVALID', 'is not a directory, or a part of it is not.'],
+  ENOTDIR: ['TOOL_PATH_INVALID', 'or a directory above it is not a directory.'],
   EISDIR: ['TOOL_NOT_A_FILE', 'is a directory, not a regular file.'],
   ENAMETOOLONG: ['TOOL_PATH_INVALID', 'is too long. A name has at most 255 bytes.'],
   ELOOP: ['TOOL_PATH_INVALID', 'goes through too many symbolic links.'],
-  EINVAL: [
-    'TOOL_PATH_INVALID',
-    'is not possible here: the operating system refused it as invalid.',
-  ],
+  EINVAL: ['TOOL_PATH_INVALID', 'was refused by the operating system as invalid.'],
   ENXIO: ['TOOL_NOT_A_FILE', 'is a pipe, socket or device, not a regular file.'],
   ENOTEMPTY: ['TOOL_FILE_FAILED', 'is a directory that is not empty.'],
-  EEXIST: ['TOOL_FILE_FAILED', 'exists already.'],
+  EEXIST: ['TOOL_FILE_FAILED', 'already exists.'],
   EACCES: ['TOOL_FILE_FAILED', 'cannot be used: permission denied by the file system.'],
   EPERM: ['TOOL_FILE_FAILED', 'cannot be used: the operating system does not permit it.'],
   EROFS: ['TOOL_FILE_FAILED', 'is on a read-only file system.'],
@@ -82,7 +79,7 @@ const meanings: Readonly<Record<string, readonly [SandboxErrorCode, string]>> = 
   EBUSY: ['TOOL_FILE_FAILED', 'is in use by the system.'],
 }
 
-/** The error to throw for what went wrong at `path`: our own errors as they are, system errors with a stable code. */
+/** Converts a system error at `path` into a `SandboxError`; returns any other error unchanged. */
 export function toFileError(error: unknown, path: string): unknown {
   if (SandboxError.isInstance(error)) return error
   const code = systemCode(error)

@@ -1,13 +1,13 @@
-/** Which files: the same rules for the file methods and for commands. */
+/** Rules for files, the same for file methods and for commands. */
 export interface FilePolicy {
-  /** Absolute paths outside the root that commands may read, besides the system's. @default [] */
+  /** Absolute paths outside the root that commands may read, besides system files. @default [] */
   readonly read?: readonly string[] | undefined
-  /** Globs, matched on the path from the root, that nothing may read or change. @default [] */
+  /** Globs, relative to the root, of paths that no method or command may read or change. @default [] */
   readonly deny?: readonly string[] | undefined
-  /** Names that a command may not change because something unconfined trusts them later. @default 'default' */
+  /** Names that a command may not change because unconfined programs trust them later. @default 'default' */
   readonly protect?: 'default' | 'none' | readonly string[] | undefined
   /** Writes to a file with more hard links than this are refused. @default 1 */
   readonly maxLinks?: number | undefined
-  /** When a write by the file methods counts as done: on the disk, or with the operating system. @default 'fsync' */
+  /** Whether a write waits for the disk (`'fsync'`) or only for the operating system. @default 'fsync' */
   readonly durability?: 'fsync' | 'relaxed' | undefined
 }

@@ -1,8 +1,11 @@
 import type { OptionFields } from '../options/option-reader.ts'
 import { accepts, flag, oneOf, readOptions } from '../options/read-options.ts'
 
-const maxBytes = accepts('a number of bytes', (value) => typeof value === 'number' && value >= 0)
-const line = accepts('the number of a line', (value) => typeof value === 'number')
+const maxBytes = accepts(
+  'a number of bytes, 0 or more',
+  (value) => typeof value === 'number' && value >= 0,
+)
+const line = accepts('a line number', (value) => typeof value === 'number')
 const durability = oneOf(['fsync', 'relaxed'])
 
 type Method = 'read' | 'readLines' | 'write' | 'update' | 'open' | 'remove' | 'stat'
@@ -30,8 +33,7 @@ const fields: Readonly<Record<Method, OptionFields>> = {
 
 const none = Object.freeze({})
 
-/**
- * The options of one call of a method, read and checked: `create` misspelt would otherwise overwrite what it was to keep.
+/* * Reads and checks the options of one method call: a misspelt `create` would otherwise overwrite a file.
  *
  * @throws SandboxError `INVALID_INPUT`
  */
@@ -39,7 +41,7 @@ export function methodOptions<Options extends object>(
   method: Method,
   given: Options | undefined,
 ): Partial<Options> {
-  // Most calls have none, and a small file is read in less time than an object is looked through.
+  // Most calls have none, and checking an object takes longer than reading a small file.
   if (given === undefined) return none
   return readOptions<Partial<Options>>(given, fields[method] as never)
 }

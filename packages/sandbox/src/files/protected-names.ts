@@ -1,7 +1,6 @@
-/**
- * Names below the root that something outside the sandbox trusts later: hooks that the user's own git runs, start-up
- * files of shells and editors, configuration of agents, CI definitions, and files from which package managers take
- * registries and scripts. From the root only, not in directories below it; a directory stands for all that is in it.
+/* * Names in the root that programs outside the sandbox trust later: hooks that the user's own git runs, start-up files of
+ * shells and editors, agent configuration, CI definitions, and files from which package managers take registries and
+ * scripts. Directories below the root are not searched for them; a directory covers everything in it.
  */
 const defaultProtectedNames: readonly string[] = Object.freeze([
   '.git/hooks',
@@ -60,7 +59,7 @@ const defaultProtectedNames: readonly string[] = Object.freeze([
   '.ssh',
 ])
 
-/** The names that a `protect` option means. */
+/** The names selected by a `protect` option. */
 export function resolveProtectedNames(
   protect: 'default' | 'none' | readonly string[],
 ): readonly string[] {

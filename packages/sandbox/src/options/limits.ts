@@ -1,8 +1,8 @@
-/** Limits of one command. Absent ones are not applied. */
+/** Limits of one command. A missing limit is not applied. */
 export interface CommandLimits {
   /** Milliseconds before the whole process tree is killed. @default 60_000 @maximum 3_600_000 */
   readonly timeoutMs?: number | undefined
-  /** Bytes of output kept, stdout and stderr together; the middle of more is left out. @default 200_000 @maximum 10_485_760 */
+  /** Bytes of output kept, stdout and stderr together; longer output loses its middle. @default 200_000 @maximum 10_485_760 */
   readonly maxOutputBytes?: number | undefined
   /** Processes and threads alive at once. */
   readonly processes?: number | undefined
@@ -10,11 +10,11 @@ export interface CommandLimits {
   readonly memoryMb?: number | undefined
   /** Mebibytes of the largest file a command may write. */
   readonly fileMb?: number | undefined
-  /** Seconds of processor time of one process. */
+  /** Seconds of processor time per process. */
   readonly cpuSeconds?: number | undefined
 }
 
-/** {@link CommandLimits} with every field present; `null` is "not limited". */
+/** {@link CommandLimits} with every field present; `null` means no limit. */
 export interface ResolvedLimits {
   readonly timeoutMs: number
   readonly maxOutputBytes: number
@@ -32,19 +32,19 @@ interface Limit {
   readonly reason: string
 }
 
-/** Every cap of a command in one place; tests iterate it. */
+/** Every limit of a command. Tests iterate this table. */
 export const commandLimits: Readonly<Record<keyof ResolvedLimits, Limit>> = {
   timeoutMs: {
     default: 60_000,
     maximum: 3_600_000,
     unit: 'milliseconds',
-    reason: 'S0: 60 s by default, one hour at most; a longer job belongs to a workflow.',
+    reason: 'A job that runs for more than an hour belongs in a workflow.',
   },
   maxOutputBytes: {
     default: 200_000,
     maximum: 10 * 1024 * 1024,
     unit: 'bytes',
-    reason: 'S0: 200 kB; more than 10 MiB of text helps no reader and is held in memory per call.',
+    reason: 'More than 10 MiB of text helps no reader, and each call keeps it in memory.',
   },
   processes: {
     default: null,
@@ -73,15 +73,15 @@ export const commandLimits: Readonly<Record<keyof ResolvedLimits, Limit>> = {
 }
 
 /**
- * Names under one root that deny globs may match. Each is a mount of its own, and what mounts cost grows with the square
- * of their number: two thousand delay every command by more than four seconds.
+ * Names under one root that deny globs may match. Each takes a mount, and the cost of mounts grows with the square of
+ * their number: two thousand delay every command by more than four seconds.
  */
 export const maxDeniedNames = 1_000
 
-/** How long a call waits for the rest of the output after its command has exited: a child left behind may hold the pipe for ever. */
+/** How long a call waits for remaining output after its command exits: a child left behind may keep the pipe open. */
 export const drainMs = 250
 
-/** Fills in `limits`, which were read and checked, from `defaults`. */
+/** Completes checked `limits` from `defaults`. */
 export function resolveLimits(limits: CommandLimits, defaults?: ResolvedLimits): ResolvedLimits {
   const resolve = (name: keyof ResolvedLimits): number | null =>
     limits[name] ?? (defaults === undefined ? commandLimits[name].default : defaults[name])

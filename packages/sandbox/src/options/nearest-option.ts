@@ -1,8 +1,7 @@
 import type { OptionFields } from './option-reader.ts'
 
-/**
- * The option that somebody meant who wrote `unknown`: one spelt alike, at any depth, or one of those that `value` names
- * where nothing of that name groups them. Undefined when none is near.
+/* * The option that `unknown` probably means: one with a similar name at any depth, or, for an object, one of the options
+ * it contains. Undefined when none is close.
  */
 export function nearestOption(
   unknown: string,
@@ -28,12 +27,12 @@ function pathsOf(fields: OptionFields, prefix = ''): string[] {
   ])
 }
 
-/** In lower case: `timeoutMS` is no other name than `timeoutMs`. */
+/** In lower case, so that `timeoutMS` equals `timeoutMs`. */
 function lastName(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1).toLowerCase()
 }
 
-/** How many letters to change, add or leave out (Levenshtein). */
+/** Levenshtein distance. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let index = 0; index < from.length; index += 1) {

@@ -1,9 +1,9 @@
-/** Every option by name, with what reads it; nested ones have `fields` of their own. */
+/** A reader for each option name. The reader of a group has `fields` of its own. */
 export interface OptionFields {
   readonly [name: string]: OptionReader
 }
 
-/** Returns the value to use, or throws `INVALID_INPUT` that names the option. `all` are the options of the whole call. */
+/** Returns the value to use, or throws `INVALID_INPUT` naming the option. `all` has every option of the call. */
 export interface OptionReader {
   (value: unknown, name: string, all: OptionFields): unknown
   readonly fields?: OptionFields

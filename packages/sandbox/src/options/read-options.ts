@@ -2,27 +2,25 @@ import { SandboxError } from '../errors/sandbox-error.ts'
 import { nearestOption } from './nearest-option.ts'
 import type { OptionFields, OptionReader } from './option-reader.ts'
 
-/** A reader for each option of a type, so that none can be forgotten. */
+/** One reader for each option of a type: the compiler reports a missing one. */
 export type FieldsOf<Options> = { readonly [Name in keyof Options]-?: OptionReader }
 
-/**
- * Reads the options of one call, each once, into a frozen object that nobody can change afterwards.
+/* * Reads each option of a call once and returns a frozen copy.
+ * *Guarantees*: refuses names that are not in `fields`, at any depth, and values that their reader rejects. A misspelt or
+ * misplaced rule never means "no rule".
  *
- * *Guarantees*: a name that is not in `fields`, at any depth, and a value that its reader does not take are refused, so
- * that a misspelt or misplaced rule never means "no rule".
- *
- * @throws SandboxError `INVALID_INPUT`, with the nearest name that exists
+ * @throws SandboxError `INVALID_INPUT`, suggesting the closest existing name
  */
 export function readOptions<Options extends object>(
   given: Options,
   fields: FieldsOf<Options>,
 ): Options {
   const all: OptionFields = fields
-  // Each field was read by the reader of its name.
+  // `FieldsOf` pairs each field with its reader.
   return readFields(given, { name: '', fields: all, all }) as Options
 }
 
-/** A reader of one kind of value: `expected` ends the sentence "Pass …". */
+/** A reader that accepts values passing `test`. `expected` completes the message "Pass …". */
 export function accepts(expected: string, test: (value: unknown) => boolean): OptionReader {
   return (value, name) => {
     if (test(value)) return value
@@ -30,7 +28,7 @@ export function accepts(expected: string, test: (value: unknown) => boolean): Op
   }
 }
 
-/** A reader of options inside an option. */
+/** A reader for a group of options. */
 export function fieldsOf(fields: OptionFields): OptionReader {
   return Object.assign(
     (value: unknown, name: string, all: OptionFields) => readFields(value, { name, fields, all }),
@@ -38,7 +36,7 @@ export function fieldsOf(fields: OptionFields): OptionReader {
   )
 }
 
-/** A reader of a word, or of options in its place. */
+/** A reader for one of some words, or for a group of options. */
 export function wordOrFields(words: readonly string[], nested: OptionReader): OptionReader {
   const isWord = accepts(`one of ${quoted(words)}, or an object`, (value) =>
     words.includes(value as string),
@@ -54,7 +52,7 @@ export function oneOf(words: readonly string[]): OptionReader {
 export function listOf(item: OptionReader): OptionReader {
   return (value, name, all) => {
     if (!Array.isArray(value)) throw invalidOption(name, value, 'an array')
-    // By index, so that a hole is an item too.
+    // Array.from visits holes too.
     return Object.freeze(
       Array.from(value, (each: unknown, index) => item(each, `${name}[${index}]`, all)),
     )
@@ -72,7 +70,7 @@ export function required(reader: OptionReader): OptionReader {
 export const flag: OptionReader = accepts('true or false', (value) => typeof value === 'boolean')
 export const callback: OptionReader = accepts('a function', (value) => typeof value === 'function')
 export const text: OptionReader = accepts(
-  'a string that is not empty and holds no NUL character',
+  'a non-empty string without NUL characters',
   (value) => typeof value === 'string' && value !== '' && !value.includes('\0'),
 )
 
@@ -90,7 +88,7 @@ export function invalidOption(name: string, value: unknown, expected: string): S
   })
 }
 
-/** A value as a message shows it: short, and never what an object holds, which may be a secret. */
+/** A short form of a value for messages. Never shows the contents of an object, which may be secret. */
 export function shownValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(truncated(value))
   if (Array.isArray(value)) return 'an array'
@@ -107,7 +105,7 @@ interface Group {
 
 function readFields(value: unknown, { name, fields, all }: Group): unknown {
   if (!isPlainObject(value)) {
-    // A property that a prototype supplies could be overlooked, and a rule with it.
+    // Object.entries skips inherited properties, so a rule on a prototype would be lost.
     throw invalidOption(name === '' ? 'The options argument' : name, value, 'a plain object')
   }
   const prefix = name === '' ? '' : `${name}.`
@@ -126,7 +124,7 @@ function readFields(value: unknown, { name, fields, all }: Group): unknown {
   return Object.freeze(read)
 }
 
-/** An object literal, of this realm or another. */
+/** An object literal, from this realm or another. */
 function isPlainObject(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -50,14 +50,14 @@ describeIsolations('sandbox.session', (isolation) => {
     expect(await child.wait()).toEqual({ exitCode: 4 })
   })
 
-  test('ends although nobody reads the streams', async () => {
+  test('ends although the streams are not read', async () => {
     const session = await open()
     const child = await session.spawn({ command: 'head -c 500000 /dev/zero; echo done >&2' })
     expect(await child.wait()).toEqual({ exitCode: 0 })
     expect((await textOf(child.stdout)).length).toBe(500_000)
   })
 
-  test('holds a command back whose output is not read, and lets it go on when it is', async () => {
+  test('pauses a command whose output is not read, and resumes it when it is', async () => {
     const session = await open()
     const child = await session.spawn({ command: 'head -c 20000000 /dev/zero; echo done >&2' })
     const reader = child.stderr.getReader()
@@ -96,7 +96,7 @@ describeIsolations('sandbox.session', (isolation) => {
     expect(await child.wait()).toEqual({ exitCode: 137 })
   })
 
-  test('kills a spawned command when its signal aborts, and says why', async () => {
+  test('kills a spawned command when its signal aborts, and rejects with the reason', async () => {
     const session = await open()
     const abort = new AbortController()
     const child = await session.spawn({ command: 'exec sleep 86400', abortSignal: abort.signal })

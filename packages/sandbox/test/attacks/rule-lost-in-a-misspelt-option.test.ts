@@ -63,14 +63,10 @@ describe('a rule that is lost', () => {
     [
       'with an item that is no glob',
       { files: { deny: ['a', /\.env/u] } },
-      'files.deny[1] is an object. Pass a string',
+      'files.deny[1] is an object. Pass a non-empty string',
     ],
     ['with a hole', { files: { deny: Array(1) } }, 'files.deny[0] is undefined'],
-    [
-      'as an empty glob',
-      { files: { deny: [''] } },
-      'files.deny[0] is "". Pass a string that is not empty',
-    ],
+    ['as an empty glob', { files: { deny: [''] } }, 'files.deny[0] is "". Pass a non-empty string'],
     ['null', { files: null }, 'files is null. Pass a plain object.'],
     ['a list', { files: ['.env'] }, 'files is an array. Pass a plain object.'],
     [

@@ -63,7 +63,7 @@ const passed: readonly (readonly [string, ...string[]])[] = [
   ['sh', '-lc', 'node --test'],
 ]
 
-describe('checkDocumentedPolicy', () => {
+describe('checkBasicPolicy', () => {
   test.each(refused.map(([code, ...argv]) => [argv.join(' '), code, argv] as const))(
     'refuses: %s (%s)',
     (_, code, argv) => {
@@ -78,7 +78,7 @@ describe('checkDocumentedPolicy', () => {
     },
   )
 
-  test('names the token and the rule that decided', () => {
+  test('names the matching argument and rule', () => {
     expect(checkBasicPolicy(['git', '-C', 'x', 'push'])).toEqual({
       code: 'TOOL_GIT_REMOTE_DISABLED',
       rule: 'git-remote',

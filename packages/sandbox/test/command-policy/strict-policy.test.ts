@@ -140,7 +140,7 @@ describe('checkStrictPolicy', () => {
     },
   )
 
-  test('reads each command of a find once, however many are in one another', () => {
+  test('reads each command of a find once, however deeply nested', () => {
     // To double the work with each would take longer than anybody has.
     const nested = Array.from({ length: 200 }, () => ['-exec', 'find', '.']).flat()
     expect(checkStrictPolicy(['find', '.', ...nested, ';'])).toMatchObject({ rule: 'unreadable' })

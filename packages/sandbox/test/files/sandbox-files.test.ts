@@ -31,7 +31,7 @@ describe('createSandboxFiles', () => {
     }
   })
 
-  it('accepts a root that is itself a link, and paths that spell it either way', async () => {
+  it('accepts a root that is a link, and paths in both spellings', async () => {
     const { root, outside } = createWorkspace({ 'a.txt': 'text' })
     const link = join(outside, 'link-to-root')
     symlinkSync(root, link)
@@ -62,7 +62,7 @@ describe('createSandboxFiles', () => {
     expect(files.isCurrent()).toBe(false)
   })
 
-  it('does nothing any more once it is closed, and leaves no descriptor', async () => {
+  it('does nothing after it is closed, and leaves no descriptor', async () => {
     const { root } = createWorkspace({ 'a.txt': 'text' })
     const before = openDescriptors()
     const files = createSandboxFiles({ rootDir: root })
@@ -72,7 +72,7 @@ describe('createSandboxFiles', () => {
     expect(openDescriptors()).toBe(before)
   })
 
-  it('refuses values that are no paths or limits', async () => {
+  it('refuses values that are not paths or limits', async () => {
     const { root, files } = createWorkspace()
     await expect(files.readText(undefined as never)).rejects.toThrow(code('INVALID_INPUT'))
     expect(() => createSandboxFiles({ rootDir: root, maxLinks: 0 })).toThrow(code('INVALID_INPUT'))
@@ -89,7 +89,7 @@ describe('SandboxFiles.read', () => {
     }
   })
 
-  it('takes a file of exactly the limit and refuses one byte more', async () => {
+  it('reads a file of exactly the limit and refuses one byte more', async () => {
     const { files } = createWorkspace({ f: 'x'.repeat(300_000) })
     expect(await files.read('f', { maxBytes: 300_000 })).toHaveLength(300_000)
     const refusal = files.read('f', { maxBytes: 299_999 })
@@ -105,7 +105,7 @@ describe('SandboxFiles.read', () => {
     await expect(files.read('f')).rejects.toThrow(code('TOOL_FILE_TOO_LARGE'))
   })
 
-  it('reads a file that says it is empty and is not', async () => {
+  it('reads a file that reports size 0 and has contents', async () => {
     const files = createSandboxFiles({ rootDir: '/proc/self' })
     expect(await files.readText('status')).toContain('Name:')
     files.close()
@@ -139,14 +139,14 @@ describe('SandboxFiles.read', () => {
     await expect(files.write('link/new', 'x')).rejects.toThrow(code('TOOL_PATH_ESCAPE'))
   })
 
-  it('does not tell where a link out of the root leads', async () => {
+  it('does not reveal the target of a link out of the root', async () => {
     const { root, outside, files } = createWorkspace()
     symlinkSync(join(outside, 'secret.txt'), join(root, 'link'))
     const error: unknown = await files.read('link').catch((reason: unknown) => reason)
     expect(SandboxError.isInstance(error) && JSON.stringify(error)).not.toContain('secret.txt')
   })
 
-  it('ends a circle of links', async () => {
+  it('refuses circular links', async () => {
     const { root, files } = createWorkspace()
     symlinkSync('b', join(root, 'a'))
     symlinkSync('a', join(root, 'b'))
@@ -162,7 +162,7 @@ describe('SandboxFiles.read', () => {
     await expect(files.readText('l41')).rejects.toThrow(code('TOOL_PATH_INVALID'))
   })
 
-  it('names what was asked for when it is missing', async () => {
+  it('names the requested path when it is missing', async () => {
     const { files } = createWorkspace({ 'a/f': '' })
     for (const path of ['none', 'a/none', 'none/f', 'a/none/../f']) {
       await expect(files.read(path), path).rejects.toThrow(code('TOOL_FILE_NOT_FOUND'))
@@ -172,7 +172,7 @@ describe('SandboxFiles.read', () => {
 })
 
 describe('SandboxFiles.readText', () => {
-  it('keeps a byte order mark out of the text', async () => {
+  it('removes a byte order mark from the text', async () => {
     const { files } = createWorkspace({ f: '\uFEFFtext' })
     expect(await files.readText('f')).toBe('text')
   })
@@ -196,7 +196,7 @@ describe('SandboxFiles.readText', () => {
 describe('SandboxFiles.readLines', () => {
   const lines = Array.from({ length: 90_000 }, (_, index) => `line ${index + 1}`)
 
-  it('returns lines with their endings out of a file that is larger than the limit', async () => {
+  it('returns lines with their endings from a file larger than the limit', async () => {
     const { files } = createWorkspace({ f: `${lines.join('\n')}\n` })
     const maxBytes = 100
     const part = await files.readLines('f', { startLine: 80_000, endLine: 80_001, maxBytes })
@@ -210,7 +210,7 @@ describe('SandboxFiles.readLines', () => {
     )
   })
 
-  it('puts a file together again from its parts', async () => {
+  it('returns parts that join to the whole file', async () => {
     for (const text of ['', 'a', 'a\n', 'a\r\nb\n\nc', '\n\n', '\uFEFFa\nb']) {
       const { files } = createWorkspace({ f: text })
       let whole = ''
@@ -223,7 +223,7 @@ describe('SandboxFiles.readLines', () => {
 })
 
 describe('SandboxFiles.write', () => {
-  it('creates directories above and replaces what was there', async () => {
+  it('creates parent directories and replaces existing contents', async () => {
     const { root, files } = createWorkspace()
     await files.write('a/b/c.txt', 'one')
     await files.write('a/b/c.txt', Buffer.from('two'))
@@ -231,7 +231,7 @@ describe('SandboxFiles.write', () => {
     expect(leftovers(join(root, 'a/b'))).toEqual([])
   })
 
-  it('writes contents of every size and way, with and without waiting for the disk', async () => {
+  it('writes contents of every size and type, with and without waiting for the disk', async () => {
     const { root, files } = createWorkspace()
     async function* chunks() {
       yield Buffer.alloc(70_000, 'a')
@@ -248,7 +248,7 @@ describe('SandboxFiles.write', () => {
     }
   })
 
-  it('keeps the permissions of a file it replaces, and gives a new one the usual ones', async () => {
+  it('keeps the permissions of a replaced file, and gives a new file the usual ones', async () => {
     const { root, files } = createWorkspace({ old: '' })
     chmodSync(join(root, 'old'), 0o751)
     await files.write('old', 'x')
@@ -258,14 +258,14 @@ describe('SandboxFiles.write', () => {
     expect(statSync(join(root, 'new')).mode).toBe(statSync(join(root, 'usual')).mode)
   })
 
-  it('drops set-uid, which vouched for the old contents', async () => {
+  it('drops set-uid, which applied to the old contents', async () => {
     const { root, files } = createWorkspace({ program: '' })
     chmodSync(join(root, 'program'), 0o4755)
     await files.write('program', 'x')
     expect(statSync(join(root, 'program')).mode & 0o7777).toBe(0o755)
   })
 
-  it('writes to what a link inside the root leads to, and keeps the link', async () => {
+  it('writes to the target of a link inside the root, and keeps the link', async () => {
     const { root, files } = createWorkspace({ target: 'old' })
     symlinkSync('target', join(root, 'link'))
     symlinkSync('later', join(root, 'dangling'))
@@ -288,7 +288,7 @@ describe('SandboxFiles.write', () => {
     expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('SECRET')
   })
 
-  it('refuses the root, a directory, and a path that ends like one', async () => {
+  it('refuses the root, a directory, and a path with a trailing slash', async () => {
     const { files } = createWorkspace({ 'a/f': '' })
     for (const path of ['.', 'a', 'a/', 'a/..', 'new/', 'a/new/.']) {
       await expect(files.write(path, 'x'), path).rejects.toThrow(code('TOOL_NOT_A_FILE'))
@@ -300,7 +300,7 @@ describe('SandboxFiles.write', () => {
     await expect(files.write('f/x', '')).rejects.toThrow(code('TOOL_PATH_INVALID'))
   })
 
-  it('makes no directory of a name that is to be a file', async () => {
+  it('creates no directory for a path that must be a file', async () => {
     const { root, files } = createWorkspace({})
     symlinkSync('made/', join(root, 'link'))
     for (const path of ['made/', 'made/.', 'link']) {
@@ -313,7 +313,7 @@ describe('SandboxFiles.write', () => {
     expect(readlinkSync(join(root, 'dangling'))).toBe('deep/er/file')
   })
 
-  it('refuses text that would arrive as other text', async () => {
+  it('refuses text that UTF-8 cannot encode', async () => {
     const { root, files } = createWorkspace({ f: 'old' })
     const half = 'ab\ud83d'
     for (const write of [
@@ -331,11 +331,11 @@ describe('SandboxFiles.write', () => {
     expect(readFileSync(join(root, 'whole'), 'utf8')).toBe('ab😀')
   })
 
-  it('creates only what is not there when asked to', async () => {
+  it('refuses to replace anything with create: true', async () => {
     const { root, files } = createWorkspace({ old: 'old' })
     symlinkSync('nowhere', join(root, 'dangling'))
     for (const path of ['old', 'dangling']) {
-      await expect(files.write(path, 'x', { create: true }), path).rejects.toThrow('exists already')
+      await expect(files.write(path, 'x', { create: true }), path).rejects.toThrow('already exists')
     }
     await files.write('new', 'made', { create: true })
     expect(readFileSync(join(root, 'new'), 'utf8')).toBe('made')
@@ -356,7 +356,7 @@ describe('SandboxFiles.write', () => {
     expect(readFileSync(join(root, 'f'), 'utf8')).toBe('old')
   })
 
-  it('gives one of many that create the same file the file, and refuses the others', async () => {
+  it('lets one of many concurrent creators succeed, and refuses the others', async () => {
     const { root, files } = createWorkspace()
     const outcomes = await Promise.allSettled(
       Array.from({ length: 20 }, (_, index) => files.write('f', String(index), { create: true })),
@@ -366,7 +366,7 @@ describe('SandboxFiles.write', () => {
     expect(readFileSync(join(root, 'f'), 'utf8')).toBe(String(won[0]))
   })
 
-  it('leaves nothing behind when the source of a stream fails', async () => {
+  it('leaves no file behind when the source of a stream fails', async () => {
     const { root, files } = createWorkspace({ f: 'old' })
     async function* broken() {
       yield Buffer.from('half')
@@ -379,7 +379,7 @@ describe('SandboxFiles.write', () => {
 })
 
 describe('SandboxFiles.update', () => {
-  it('gives many updates of one file one turn each', async () => {
+  it('runs concurrent updates of one file one after another', async () => {
     const { files } = createWorkspace({ f: '0', 'd/x': '' })
     const paths = ['f', './f', 'd/../f']
     await Promise.all(
@@ -421,21 +421,24 @@ describe('SandboxFiles.update', () => {
       },
       'directory',
     ],
-  ] as const)('refuses when the file is %s by somebody else meanwhile', async (_, change, left) => {
-    const { root, files } = createWorkspace({ f: 'text!' })
-    const path = join(root, 'f')
-    const update = files.updateText('f', (text) => {
-      change(path)
-      return `${text} ours`
-    })
-    await expect(update).rejects.toThrow(code('TOOL_FILE_CHANGED'))
-    if (left === undefined) expect(existsSync(path)).toBe(false)
-    else if (left === 'directory') expect(statSync(path).isDirectory()).toBe(true)
-    else expect(readFileSync(path, 'utf8')).toBe(left)
-    expect(leftovers(root)).toEqual([])
-  })
+  ] as const)(
+    'refuses when the file is %s by another program meanwhile',
+    async (_, change, left) => {
+      const { root, files } = createWorkspace({ f: 'text!' })
+      const path = join(root, 'f')
+      const update = files.updateText('f', (text) => {
+        change(path)
+        return `${text} ours`
+      })
+      await expect(update).rejects.toThrow(code('TOOL_FILE_CHANGED'))
+      if (left === undefined) expect(existsSync(path)).toBe(false)
+      else if (left === 'directory') expect(statSync(path).isDirectory()).toBe(true)
+      else expect(readFileSync(path, 'utf8')).toBe(left)
+      expect(leftovers(root)).toEqual([])
+    },
+  )
 
-  it('keeps a byte order mark, and leaves the file alone when nothing is to change', async () => {
+  it('keeps a byte order mark, and does not touch the file when nothing changes', async () => {
     const { root, files } = createWorkspace({ f: '\uFEFFtext' })
     await files.updateText('f', (text) => text.toUpperCase())
     expect(readFileSync(join(root, 'f'), 'utf8')).toBe('\uFEFFTEXT')
@@ -444,7 +447,7 @@ describe('SandboxFiles.update', () => {
     expect(statSync(join(root, 'f')).ino).toBe(before)
   })
 
-  it('lets go of the lock when the change throws', async () => {
+  it('releases the lock when the change throws', async () => {
     const { files } = createWorkspace({ f: 'text' })
     const failed = files.update('f', () => {
       throw new Error('no')
@@ -497,7 +500,7 @@ describe('SandboxFiles.open', () => {
     )
   })
 
-  it('truncates nothing that it then refuses', async () => {
+  it('does not truncate a file that it refuses', async () => {
     const { root, files } = createWorkspace({ f: 'text' })
     linkSync(join(root, 'f'), join(root, 'second-name'))
     const refused = files.open('f', { access: 'write', truncate: true })
@@ -507,7 +510,7 @@ describe('SandboxFiles.open', () => {
 })
 
 describe('SandboxFiles.mkdir, rename, remove and chmod', () => {
-  it('creates directories, and is content with those that exist', async () => {
+  it('creates directories, and accepts existing ones', async () => {
     const { root, files } = createWorkspace({ f: '' })
     await files.mkdir('a/b/c')
     await files.mkdir('a/b/c')
@@ -530,7 +533,7 @@ describe('SandboxFiles.mkdir, rename, remove and chmod', () => {
     await expect(files.rename('.', 'x')).rejects.toThrow('root directory')
   })
 
-  it('removes a link and not what it leads to', async () => {
+  it('removes a link, not its target', async () => {
     const { root, outside, files } = createWorkspace({ 'a/f': '' })
     symlinkSync(outside, join(root, 'out'))
     symlinkSync('a', join(root, 'in'))
@@ -541,7 +544,7 @@ describe('SandboxFiles.mkdir, rename, remove and chmod', () => {
     expect(readdirSync(outside)).toEqual(['secret.txt'])
   })
 
-  it('removes a tree with links out of it, names that are no text, and what nobody may read', async () => {
+  it('removes a tree with links out of it, names that are not UTF-8, and unreadable entries', async () => {
     const { root, outside, files } = createWorkspace({ 't/a/f': '', 't/b/c/d/g': '' })
     symlinkSync(outside, join(root, 't/a/out'))
     symlinkSync('..', join(root, 't/b/up'))
@@ -570,7 +573,7 @@ for i in range(1200):
     expect(openDescriptors()).toBe(before)
   })
 
-  it('refuses the root under every name', async () => {
+  it('refuses the root in every spelling', async () => {
     const { files } = createWorkspace({ 'a/f': '' })
     for (const path of ['.', './', 'a/..', files.rootDir]) {
       await expect(files.remove(path, { recursive: true }), path).rejects.toThrow('root directory')
@@ -578,7 +581,7 @@ for i in range(1200):
     expect(await files.exists('a/f')).toBe(true)
   })
 
-  it('sets permissions of what a link leads to inside the root, and of nothing outside', async () => {
+  it("sets permissions of a link's target inside the root, and of nothing outside", async () => {
     const { root, outside, files } = createWorkspace({ f: '' })
     symlinkSync('f', join(root, 'in'))
     symlinkSync(join(outside, 'secret.txt'), join(root, 'out'))
@@ -591,7 +594,7 @@ for i in range(1200):
 })
 
 describe('SandboxFiles.list, walk, stat and exists', () => {
-  it('lists by name and tells links as links', async () => {
+  it('lists by name and reports links as links', async () => {
     const { root, files } = createWorkspace({ 'b/f': '', a: '' })
     symlinkSync('/etc', join(root, 'c'))
     expect(await files.list()).toEqual([
@@ -604,7 +607,7 @@ describe('SandboxFiles.list, walk, stat and exists', () => {
     await expect(files.list('none')).rejects.toThrow(code('TOOL_FILE_NOT_FOUND'))
   })
 
-  it('walks parents first, through no link, and can be left at any point', async () => {
+  it('walks parents first, follows no link, and can be stopped at any point', async () => {
     const { root, files } = createWorkspace({ 'a/b/f': '', 'a/c': '', z: '' })
     symlinkSync('..', join(root, 'a/up'))
     const before = openDescriptors()
@@ -615,7 +618,7 @@ describe('SandboxFiles.list, walk, stat and exists', () => {
     expect(openDescriptors()).toBe(before)
   })
 
-  it('says so when a tree is deeper than it will go, rather than leaving a part out', async () => {
+  it('refuses a tree that is too deep instead of leaving a part out', async () => {
     const { files } = createWorkspace({ [`${'d/'.repeat(600)}f`]: '' })
     const before = openDescriptors()
     const walkAll = async () => {
@@ -623,11 +626,11 @@ describe('SandboxFiles.list, walk, stat and exists', () => {
       for await (const entry of files.walk()) count += entry.name.length
       return count
     }
-    await expect(walkAll()).rejects.toThrow('more than 512 directories down')
+    await expect(walkAll()).rejects.toThrow('more than 512 directories deep')
     expect(openDescriptors()).toBe(before)
   })
 
-  it('describes what a path or the link itself is', async () => {
+  it('describes the object at a path, or the link itself', async () => {
     const { root, files } = createWorkspace({ 'a/f': 'text' })
     symlinkSync('a/f', join(root, 'link'))
     expect(await files.stat('link')).toMatchObject({
@@ -645,7 +648,7 @@ describe('SandboxFiles.list, walk, stat and exists', () => {
     await expect(files.stat('none')).rejects.toThrow(code('TOOL_FILE_NOT_FOUND'))
   })
 
-  it('says whether something is there, and refuses to say so of the outside', async () => {
+  it('reports whether a path exists, and refuses to report on the outside', async () => {
     const { root, files } = createWorkspace({ f: '' })
     symlinkSync('nowhere', join(root, 'dangling'))
     expect(await files.exists('f')).toBe(true)
@@ -655,7 +658,7 @@ describe('SandboxFiles.list, walk, stat and exists', () => {
     await expect(files.exists('../outside')).rejects.toThrow(code('TOOL_PATH_ESCAPE'))
   })
 
-  it('holds a directory that a process can be started in', () => {
+  it('opens a directory in which a process can start', () => {
     const { root, files } = createWorkspace({ 'a/f': '' })
     symlinkSync('a', join(root, 'link'))
     const before = openDescriptors()
@@ -696,7 +699,7 @@ describe('options of the methods', () => {
 })
 
 describe('temporary names', () => {
-  it('tell nothing of the next ones', async () => {
+  it('do not reveal the next one', async () => {
     const { root, files } = createWorkspace({})
     const seen: string[] = []
     const watcher = async function* (): AsyncGenerator<Uint8Array> {
@@ -720,7 +723,7 @@ describe('temporary names', () => {
 })
 
 describe('many operations at once', () => {
-  it('do not fail, leak descriptors or hold up the event loop for the length of all of them', async () => {
+  it('do not fail, leak descriptors or block the event loop', async () => {
     const { files } = createWorkspace({ 'd/f': 'x'.repeat(1000) })
     const before = openDescriptors()
     let turns = 0

@@ -3,14 +3,13 @@ import type { BigIntStats } from 'node:fs'
 import { systemCode } from '../file-error.ts'
 import type { DirectoryTree, DirectoryHandle, EntryHandle } from './directory-handle.ts'
 
-// open(2) on Linux; Node does not name it. The same number on every architecture Node runs on.
+// open(2) on Linux. Node has no name for it; the number is the same on every architecture that Node supports.
 const O_PATH = 0o10000000
 const procMagic = 0x9fa0
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants
 
-/**
- * Whether directories can be held by descriptor here: Linux with a real `/proc` of this process. A directory that
- * somebody prepared to look like `/proc` is not one.
+/* * Whether paths can be walked by descriptor: on Linux with a real procfs. A directory made to look like `/proc` does not
+ * count.
  */
 export function canWalkDescriptors(procDirectory = '/proc/self/fd'): boolean {
   if (process.platform !== 'linux') return false
@@ -23,16 +22,15 @@ export function canWalkDescriptors(procDirectory = '/proc/self/fd'): boolean {
 
 /**
  * The descriptor-walking guard of Linux. Every directory is an `O_PATH` descriptor; every system call names one entry of
- * a held directory as `/proc/PID/fd/N/name` and does not follow a link at the end.
+ * an open directory as `/proc/PID/fd/N/name` and does not follow a link at the end.
+ * Guarantees: a system call acts only on an entry of a directory that was reached from the root by single steps, none of
+ * which followed a link or `..`, however fast other processes rename and replace.
  *
- * Guarantees: a system call acts only on an entry of a directory that was reached from the root by single steps none of
- * which followed a link or `..`, however fast others rename and replace.
- *
- * Does not protect against: somebody who may write outside the root moving a directory that is held out of the root; a
- * file system that root mounts below the root.
+ * Does not protect against: a process with write access outside the root that moves an open directory out of the root;
+ * a file system mounted below the root by the superuser.
  */
 export function openBeneathTree(canonicalRoot: string): DirectoryTree {
-  // Spelling out what the link /proc/self says saves the kernel a step in each of the calls to come.
+  // Resolving the link /proc/self once saves the kernel a step in every later call.
   const descriptors = `/proc/${readlinkSync('/proc/self')}/fd/`
   const hold = (fd: number) => new BeneathDirectory(descriptors, fd)
   const root = hold(openSync(canonicalRoot, O_PATH | O_DIRECTORY | O_NOFOLLOW))
@@ -82,7 +80,7 @@ class BeneathDirectory implements DirectoryHandle {
   }
 
   recheck(): void {
-    // A descriptor cannot come to mean another directory.
+    // A descriptor always refers to the same directory.
   }
 
   close(): void {
@@ -102,7 +100,7 @@ class BeneathEntry implements EntryHandle {
   }
 
   open(flags: number): number {
-    // O_NONBLOCK: should a device ever get here, opening it must not wait.
+    // O_NONBLOCK: opening a device must never wait.
     return openSync(this.self, flags | O_NONBLOCK | O_NOCTTY)
   }
 

@@ -6,21 +6,18 @@ import { systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
 import type { DirectoryTree, DirectoryHandle, EntryHandle } from './directory-handle.ts'
 
-/**
- * The flag of open(2) with which the platform itself refuses a link: in any component on macOS (`O_NOFOLLOW_ANY`), in
- * the last one elsewhere, not at all on Windows.
+/* * The flag of open(2) that makes the platform refuse links: in any component on macOS (`O_NOFOLLOW_ANY`), in the last
+ * component elsewhere. Windows has none.
  */
 export function noFollowFlag(platform: NodeJS.Platform): number {
   if (platform === 'darwin') return 0x20000000
   return platform === 'win32' ? 0 : constants.O_NOFOLLOW
 }
 
-/**
- * The guard where directories cannot be held: macOS, Windows, and Linux without `/proc`. Links are expanded by hand into
- * a link-free absolute path, which is looked at before and, for changes, also after.
- *
- * Guarantees: without a concurrent attacker, the same as the guard of Linux. On macOS, opening for reading is refused by
- * the kernel when any component has become a link.
+/* * The guard for macOS, Windows, and Linux without `/proc`, where directories cannot be used by descriptor. It expands
+ * links itself into a link-free absolute path, which it checks before each operation and, for changes, also after.
+ * Guarantees: without a concurrent attacker, the same as the Linux guard. On macOS the kernel refuses to open a file for
+ * reading when any component has become a link.
  *
  * Does not protect against: another process that replaces a directory by a link between the check and a mutation. Not
  * tested on macOS and Windows; on Linux the same code runs in the tests.
@@ -106,9 +103,8 @@ class CheckedEntry implements EntryHandle {
   }
 }
 
-/**
- * Runs work again when the platform says that a component of a checked path has become a link, which walking again
- * expands. Only for work that changes nothing before it fails so.
+/* * Retries work when the platform reports that a component of a checked path has become a link; the next walk expands
+ * it. Only for work that changes nothing before this failure.
  */
 export function retryExchanged<T>(work: () => T): T {
   for (let tries = 1; ; tries += 1) {
@@ -131,6 +127,6 @@ function withSeparator(path: string): string {
 function changedUnderfoot(): SandboxError {
   return new SandboxError(
     'TOOL_PATH_ESCAPE',
-    'A directory of this path was exchanged while it was used. Nothing more is done with it; try again.',
+    'A directory of this path was replaced during the operation, which has stopped. Try again.',
   )
 }

@@ -1,51 +1,50 @@
 import type { BigIntStats } from 'node:fs'
 
-/**
- * What the guard can promise. `'beneath'`: every step happens on a descriptor that we hold, so nothing outside the root
- * is ever acted on, whoever renames what meanwhile. `'checked'`: paths are checked before (and changes also after), which
- * another process can race.
+/* * What the guard guarantees. `'beneath'`: every step uses an open descriptor, so renames by other processes cannot
+ * redirect it outside the root. `'checked'`: paths are checked before, and changes also after, which another process can
+ * race.
  */
 export type GuardKind = 'beneath' | 'checked'
 
-/** A directory that the guard has reached, as a place to use single names in. */
+/** A directory the guard has reached. Operations use single names in it. */
 export interface DirectoryHandle {
-  /** The path that stands for the name `name` in this directory, for one system call that does not follow links. */
+  /** The path of `name` in this directory, for one system call that does not follow links. */
   at(name: string): string
   /** The same for a name that is not valid UTF-8. */
   atBytes(name: Buffer): Buffer
-  /** The descriptor, where the guard holds one. */
+  /** The descriptor; undefined under the guard `'checked'`. */
   readonly fd: number | undefined
-  /** The path that stands for the directory itself. */
+  /** A path of the directory itself. */
   readonly self: string
-  /** `device:inode`: the same directory has the same text, however it was reached. */
+  /** `device:inode`: equal for the same directory, by whatever path it was reached. */
   identity(): string
-  /** Throws when the path has come to mean another directory. Does nothing where a descriptor makes that impossible. */
+  /** Throws when the path now leads to another directory. Does nothing where a descriptor makes that impossible. */
   recheck(): void
   close(): void
 }
 
-/** What stands at a name: looked at without following, and fixed, so that it cannot be exchanged afterwards. */
+/** An object in a directory, opened without following a link. Replacing the name later does not affect it. */
 export interface EntryHandle {
   readonly stat: BigIntStats
   /** Opens exactly the object that `stat` describes. Flags as for `open(2)`; never creates. */
   open(flags: number): number
-  /** A path that stands for exactly this object, for `chmod`. */
+  /** A path of exactly this object, for `chmod`. */
   readonly self: string
   close(): void
 }
 
-/** One platform's way of holding directories and looking at names without following links. */
+/** How one platform opens directories and entries without following links. */
 export interface DirectoryTree {
   readonly guard: GuardKind
   readonly root: DirectoryHandle
   /** Opens a directory below `parent`. Throws ENOTDIR or ELOOP for anything else, a link included. */
   openDirectory(parent: DirectoryHandle, name: string): DirectoryHandle
   openDirectoryBytes(parent: DirectoryHandle, name: Buffer): DirectoryHandle
-  /** Fixes what stands at a name, or undefined when nothing does. */
+  /** Opens a handle on the object at a name; undefined when the name does not exist. */
   openEntry(parent: DirectoryHandle, name: string): EntryHandle | undefined
 }
 
-/** The kind of an object, in words for messages and results. */
+/** The kind of an object, as messages and results name it. */
 export type FileKind = 'file' | 'directory' | 'symlink' | 'fifo' | 'socket' | 'device'
 
 interface Kinds {

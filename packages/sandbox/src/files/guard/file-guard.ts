@@ -13,32 +13,29 @@ import { createTurnBudget } from '../io/turn-budget.ts'
 import { walkPath } from './walk-path.ts'
 import type { ResolvedPath, WalkOptions } from './walk-path.ts'
 
-/** Everything that an operation on files needs to stay inside its root. */
+/** Keeps file operations inside one root. */
 export interface FileGuard {
   readonly tree: DirectoryTree
   readonly policy: PathPolicy
   /** Canonical and absolute. */
   readonly rootDir: string
   walk(path: string, options: WalkOptions): ResolvedPath
-  /**
-   * Runs an operation when the event loop has time for it. System errors come out with a stable code and with the path
-   * that was asked for.
+  /*   * Runs an operation when the event loop has time for it. Converts system errors to `SandboxError`s that name the given
+   * path.
    */
   run<T>(path: string, work: () => T | Promise<T>): Promise<T>
-  /**
-   * Keeps the root open over several runs, until the answer is called. `stop` is called should the guard be closed
-   * before: it lets go of what is held between two runs, after which `checkOpen` ends the operation.
+  /*   * Keeps the root open over several runs, until the returned function is called. If the guard is closed first, it calls
+   * `stop`, which releases what the operation keeps between two runs; `checkOpen` then ends the operation.
    */
   retain(stop?: () => void): () => void
   /** Throws once the guard has been closed. */
   checkOpen(): void
-  /** The lock of the file at a place: the same for every path that leads there. */
+  /** The key of the file's lock: equal for every path that leads to the file. */
   lockKey(resolved: ResolvedPath): string
-  /** Whether `rootDir` still names the directory that is held. */
+  /** Whether `rootDir` still names the open root. */
   isCurrent(): boolean
-  /**
-   * Begins nothing more, and lets the root go when the last operation under way has ended: a descriptor that is closed
-   * under one of them is a number that the next root may get.
+  /*   * Starts nothing more, and closes the root when the last running operation has ended. Closing it earlier would free a
+   * descriptor number that another root could receive.
    */
   close(): void
 }
@@ -51,7 +48,7 @@ export interface FileGuardOptions {
   readonly guard: 'auto' | GuardKind
 }
 
-/** Opens the root and holds it. */
+/** Opens the root. */
 export function openFileGuard(options: FileGuardOptions): FileGuard {
   const rootDir = canonicalDirectory(options.rootDir)
   const tree = openTree(rootDir, options.guard)
@@ -90,7 +87,7 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
     policy,
     rootDir,
     walk(path, walkOptions) {
-      // Loose callers pass what a model sent.
+      // Untyped callers pass whatever a model sent.
       if (typeof path !== 'string')
         throw new SandboxError('INVALID_INPUT', `path must be a string, got ${typeof path}.`)
       checkOpen()
@@ -102,11 +99,11 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
       const release = retain()
       try {
         const result = budget.run(() => {
-          // It may have had to wait for its turn.
+          // The guard may have been closed while this call waited for its turn.
           checkOpen()
           return work()
         })
-        // Not awaited when there is nothing to wait for: small work ends in the turn it was asked for.
+        // Small work finishes in the turn it was requested, so only promises are awaited.
         return result instanceof Promise ? await result : result
       } catch (error) {
         throw toFileError(error, path)
@@ -132,10 +129,8 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
   }
 }
 
-/**
- * The real path of a root.
- *
- * @throws SandboxError `INVALID_INPUT` when it is no directory
+/* * Returns the real path of a root.
+ * @throws SandboxError `INVALID_INPUT` when it is not a directory
  */
 export function canonicalDirectory(rootDir: string): string {
   const refuse = (problem: string, cause?: unknown): SandboxError =>

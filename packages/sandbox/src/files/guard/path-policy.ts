@@ -4,9 +4,8 @@ import { SandboxError } from '../../errors/sandbox-error.ts'
 import { quotePath } from '../file-error.ts'
 import type { ResolvedPath } from './walk-path.ts'
 
-/**
- * What the policy is asked about: `'change'` is any writing, creating, moving or removing; `'write'` is a change that
- * leaves a file there.
+/* * An action to check: `'change'` covers writing, creating, moving and removing; `'write'` is a change that leaves a file
+ * at the path.
  */
 export type FileAction = 'read' | 'change' | 'write'
 
@@ -14,30 +13,30 @@ export interface PathPolicyOptions {
   readonly deny: readonly string[]
   readonly protectedNames: readonly string[]
   readonly maxLinks: number
-  /** Whether the volume takes `A` and `a` for one name. */
+  /** Whether the volume treats `A` and `a` as one name. */
   readonly foldCase: boolean
-  /** Whether the volume takes differently composed Unicode for one name. */
+  /** Whether the volume treats differently composed Unicode as one name. */
   readonly normalizeUnicode: boolean
 }
 
-/** The rules on top of confinement, asked with paths in which every link has been resolved. */
+/** The `deny` and `protect` rules. Paths must have their links resolved. */
 export interface PathPolicy {
   /** Throws `TOOL_PATH_DENIED`, naming the rule and the option that changes it. */
   check(relativePath: string, action: FileAction): void
-  /** The same for a place: where it is, and as it was spelled before the links on the way were resolved. */
+  /** The same for a resolved path and for its spellings before links were resolved. */
   checkResolved(
     resolved: Pick<ResolvedPath, 'relativePath' | 'spellings'>,
     action: FileAction,
   ): void
-  /** Throws when a file with this many links may not be changed. */
+  /** Throws when the file has more hard links than `maxLinks`. */
   checkLinks(relativePath: string, stat: BigIntStats): void
   /** The rule that hides a path from every action. */
   denied(relativePath: string): string | undefined
-  /** Whether something below this directory may be under a rule, so that moving or removing it needs a look inside. */
+  /** Whether a rule may cover something below this directory, which must then be searched before it is moved or removed. */
   concernsBelow(relativePath: string): boolean
 }
 
-/** Rules as compiled once: matching happens on every call. */
+/** Compiles the rules once, for use in every call. */
 export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   const fold = (path: string) => foldPath(path, options)
   const deny = options.deny.map((glob) => ({
@@ -66,16 +65,16 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   function check(relativePath: string, action: FileAction): void {
     const glob = denied(relativePath)
     if (glob !== undefined) {
-      throw refusal(relativePath, `the deny rule ${JSON.stringify(glob)}`, 'deny', glob)
+      throw refusal(relativePath, `the deny rule ${JSON.stringify(glob)} covers it`, 'deny', glob)
     }
     if (action === 'read' || names.length === 0) return
     const path = fold(relativePath)
     if (action === 'write' && isAboutGit && repositoryFiles.has(path)) {
-      throw refusal(relativePath, 'a rule about git: this file makes a repository', 'protect', path)
+      throw refusal(relativePath, 'it turns a directory into a git repository', 'protect', path)
     }
     for (const { name, folded } of names) {
       if (path === folded || path.startsWith(`${folded}/`)) {
-        throw refusal(relativePath, `the protected name ${JSON.stringify(name)}`, 'protect', name)
+        throw refusal(relativePath, `${JSON.stringify(name)} is protected`, 'protect', name)
       }
     }
   }
@@ -91,7 +90,7 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
       if (stat.nlink <= BigInt(options.maxLinks)) return
       throw new SandboxError(
         'TOOL_PATH_DENIED',
-        `${quotePath(relativePath)} has ${stat.nlink} hard links, so changing it would change a file under another name, perhaps outside the root (limit ${options.maxLinks}). Copy it, or raise maxLinks.`,
+        `${quotePath(relativePath)} has ${stat.nlink} hard links (limit ${options.maxLinks}): changing it could change a file outside the root. Copy it, or raise maxLinks.`,
         {
           details: { path: relativePath, rule: 'maxLinks', links: Number(stat.nlink) },
           effect: 'none',
@@ -106,8 +105,7 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   }
 }
 
-/**
- * A path as rules compare it: folded where the volume folds, so that `.ENV` is the `.env` of a rule.
+/* * The form of a path in which rules are compared: folded where the volume folds, so that `.ENV` matches the rule `.env`.
  */
 export function foldPath(
   path: string,
@@ -122,7 +120,7 @@ const foldingFileSystems: ReadonlySet<number> = new Set([
   0x4d44, 0x2011bab0, 0x5346544e, 0x7366746e, 0x482b, 0xff534d42, 0xfe534d42, 0x01021997,
 ])
 
-/** Whether to fold case: always where the platform's volumes usually do, since a rule that misses is worse than one that hits. */
+/** Whether rules fold case. Always on platforms whose volumes usually do: a missed match is worse than an extra one. */
 export function foldsCase(platform: NodeJS.Platform, fileSystemType: number): boolean {
   if (platform === 'darwin' || platform === 'win32') return true
   return foldingFileSystems.has(fileSystemType)
@@ -135,7 +133,7 @@ function trimSlashes(text: string): string {
 function refusal(path: string, because: string, option: string, rule: string): SandboxError {
   return new SandboxError(
     'TOOL_PATH_DENIED',
-    `${quotePath(path)} is refused by ${because}. Work on another file, or change the sandbox's ${option} option.`,
+    `${quotePath(path)} cannot be ${option === 'deny' ? 'used' : 'changed'}: ${because}. Work on another file, or change the sandbox's ${option} option.`,
     { details: { path, rule: option, match: rule }, effect: 'none' },
   )
 }

@@ -2,12 +2,11 @@ import { pathEscape, pathInvalid } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
 import { checkWindowsName } from './windows-name.ts'
 
-/** How the names of a platform are written. */
+/** The path syntax of a platform, and the root as paths may spell it. */
 export interface PathSyntax {
   readonly windows: boolean
-  /**
-   * The root directory as absolute paths may spell it: the canonical path and the path that was given. Each is split
-   * into its components.
+  /*   * The root directory as absolute paths may spell it: its canonical path and the path given in the options, each split
+   * into components.
    */
   readonly rootSpellings: readonly (readonly string[])[]
 }
@@ -16,7 +15,7 @@ const posixSeparator = /\//u
 const windowsSeparator = /[\\/]/u
 const loneSurrogate = /\p{Surrogate}/u
 
-/** Splits a path into components. `''` and `'.'` stay: what follows the last name decides that it is a directory. */
+/** Splits a path into components. Keeps `''` and `'.'`: after the last name they mean that it is a directory. */
 function split(text: string, syntax: Pick<PathSyntax, 'windows'>): string[] {
   return text.split(syntax.windows ? windowsSeparator : posixSeparator)
 }
@@ -25,14 +24,13 @@ function isAbsolute(text: string, syntax: Pick<PathSyntax, 'windows'>): boolean 
   return syntax.windows ? /^(?:[\\/]|[a-z]:)/iu.test(text) : text.startsWith('/')
 }
 
-/** The components of an absolute directory, without the empty ones. */
+/** The non-empty components of an absolute directory. */
 export function directoryComponents(path: string, syntax: Pick<PathSyntax, 'windows'>): string[] {
   return split(path, syntax).filter((name) => name !== '' && name !== '.')
 }
 
-/**
- * The components of a path that a caller gave, or that a symbolic link holds, counted from `'root'` when it spells an
- * absolute place under the root and from the directory it was found in otherwise.
+/* * The components of a path or link target. They start at `'root'` for an absolute path under the root, else at the
+ * directory that contains the path or link.
  *
  * An absolute path counts as inside only when its components begin with those of the root, so `/root-evil` is not
  * inside `/root`, whatever the file system would make of it.
@@ -48,10 +46,11 @@ export function parsePath(
   if (text === '')
     throw pathInvalid(
       shown,
-      'is empty. Give a path relative to the root directory; "." is the root.',
+      'is empty. Pass a path relative to the root directory; "." is the root.',
     )
-  if (text.includes('\0')) throw pathInvalid(shown, 'contains a NUL byte, which no file name can.')
-  // A character is at most three bytes a UTF-16 unit, so most paths need no counting.
+  if (text.includes('\0'))
+    throw pathInvalid(shown, 'contains a NUL byte, which file names cannot contain.')
+  // A UTF-16 unit takes at most three bytes, so most paths need no counting.
   if (
     text.length > fileLimits.maxPathBytes / 3 &&
     Buffer.byteLength(text) >= fileLimits.maxPathBytes
@@ -66,7 +65,7 @@ export function parsePath(
   return { from: absolute ? 'root' : 'here', names }
 }
 
-/** What follows the root in an absolute path, or undefined when the path does not spell the root first. */
+/** The part of an absolute path after the root; undefined when the path does not begin with the root. */
 function belowRoot(
   components: readonly string[],
   syntax: PathSyntax,
@@ -78,7 +77,7 @@ function belowRoot(
   for (const root of syntax.rootSpellings) {
     if (root.every((name, index) => same(name, spelled[index]))) {
       const rest = spelled.slice(root.length)
-      // A trailing separator says "must be a directory", and is kept for the walk to check.
+      // A trailing separator requires a directory. It stays, so that the walk checks it.
       return components.at(-1) === '' || components.at(-1) === '.' ? [...rest, ''] : rest
     }
   }
@@ -95,7 +94,7 @@ function checkName(name: string, syntax: PathSyntax, shown: string): void {
       `has a name that is too long: at most ${fileLimits.maxNameBytes} bytes each.`,
     )
   }
-  // Half of a surrogate pair cannot be encoded: Node would silently act on another name.
+  // Node would replace a lone surrogate and act on another name.
   if (loneSurrogate.test(name))
     throw pathInvalid(shown, 'contains half of a Unicode character pair.')
   const refusal = syntax.windows ? checkWindowsName(name) : undefined

@@ -7,47 +7,45 @@ import type { DirectoryTree, DirectoryHandle, EntryHandle } from './directory-ha
 import { parsePath } from './path-text.ts'
 import type { PathSyntax } from './path-text.ts'
 
-/** Where a path leads: a name in a held directory. Close it. */
+/** Where a path leads: a name in an open directory. Close it after use. */
 export interface ResolvedPath {
   /** Every link resolved, components joined by `/`; `''` for the root. */
   readonly relativePath: string
-  /** The path with the links on it still to be resolved: once for each link that was. Rules hold for these as well. */
+  /** The path before each link was resolved. Rules apply to these as well. */
   readonly spellings: readonly string[]
-  /** The directory that the name is in; for the root, the root itself. */
+  /** The directory that contains the name; the root itself for the root. */
   readonly directory: DirectoryHandle
-  /** Undefined for the root, which has no name that could be changed. */
+  /** Undefined for the root. */
   readonly name: string | undefined
-  /** What stands there, undefined when nothing does. */
+  /** Undefined when the name does not exist. */
   readonly stat: BigIntStats | undefined
-  /** The directory itself, when the path ended in a separator, `.` or `..` and so was entered. */
+  /** The directory itself, when the path ended in a separator, `.` or `..`. */
   readonly self: DirectoryHandle | undefined
-  /** The object itself, when the walk was asked to hold it. */
+  /** The object itself, with `lastEntry: 'open'`. */
   readonly entry: EntryHandle | undefined
   close(): void
 }
 
 export interface WalkOptions {
-  /** Whether a link at the end is followed, as for reading, or is itself the object, as for removing. */
+  /** `'follow'` resolves a link at the end, as for reading; `'keep'` acts on the link itself, as for removing. */
   readonly lastLink: 'follow' | 'keep'
-  /** `'entry'` holds the object for opening, `'stat'` only looks at it. */
+  /** `'open'` opens a handle on the object; `'stat'` only describes it. */
   readonly lastEntry: 'open' | 'stat'
-  /**
-   * Creates missing directories on the way, after asking about each place that would come to exist, the last one
-   * included: what is refused leaves no directories behind.
+  /*   * Creates missing directories. Called first with every path that would be created, the last one included; when it
+   * throws, no directory has been created.
    */
   readonly createParents?: (relativePath: string) => void
-  /** What the path is to become. A path that can only name a directory then creates none. @default 'directory' */
+  /** With `'file'`, a path that can only name a directory creates nothing. @default 'directory' */
   readonly creates?: 'file' | 'directory'
-  /** Throws {@link WouldCreate} where a directory would be created, after asking about it as if it were. */
+  /** Throws {@link WouldCreate} instead of creating a directory, after `createParents` has allowed it. */
   readonly isDryRun?: boolean
 }
 
-/** A dry run has come to the first directory that is missing, and all that would be created was let through. */
+/** A dry run has reached the first missing directory, and every path it would create is allowed. */
 export class WouldCreate extends Error {}
 
-/**
- * Walks from the root to what a path names, one component at a time, each in a directory that is held. Links are read
- * and expanded here, `..` returns to the directory we came from, so the kernel never resolves more than one plain name.
+/* * Walks a path from the root, one component at a time, each in an open directory. It expands links itself, and `..`
+ * returns to the directory it came from, so the kernel never resolves more than one plain name.
  *
  * @throws `TOOL_PATH_ESCAPE` when the path or a link on it leads out of the root.
  */
@@ -71,9 +69,9 @@ class Walk {
   readonly #syntax: PathSyntax
   readonly #path: string
   readonly #options: WalkOptions
-  /** Components still to go, the next one last. */
+  /** Remaining components, the next one last. */
   readonly #pending: string[] = []
-  /** The directories we are in, the root first; one more than `#names`. */
+  /** The directories entered so far, the root first; one more than `#names`. */
   readonly #stack: DirectoryHandle[]
   readonly #names: string[] = []
   readonly #spellings: string[] = []
@@ -133,7 +131,7 @@ class Walk {
     }
   }
 
-  /** What is to come below a missing directory is known already: no link can stand there. */
+  /** Nothing below a missing directory can be a link, so every path to create is known. */
   #mayCreate(name: string): boolean {
     const { createParents, creates } = this.#options
     if (createParents === undefined || this.#pending.includes('..')) return false
@@ -152,7 +150,7 @@ class Walk {
     return true
   }
 
-  /** Creates the missing directory and lets the walk enter it, or whatever somebody put there first. */
+  /** Creates the missing directory and lets the walk enter it, or what another process created there first. */
   #create(name: string): void {
     if (this.#options.isDryRun === true) throw new WouldCreate()
     this.#countChange()
@@ -174,7 +172,7 @@ class Walk {
     } catch (error) {
       const code = systemCode(error)
       if (code !== 'EINVAL' && code !== 'ENOENT' && code !== 'UNKNOWN') throw error
-      // No link: a file, or a directory that has come to stand here meanwhile.
+      // Not a link: a file, or a directory that appeared meanwhile.
       this.#countChange()
       const stat = lstatSync(this.#top.at(name), { throwIfNoEntry: false })
       if (
@@ -192,12 +190,12 @@ class Walk {
     if (this.#links > fileLimits.maxLinksInPath) {
       throw pathInvalid(
         this.#path,
-        `goes through more than ${fileLimits.maxLinksInPath} symbolic links, probably in a circle.`,
+        `contains more than ${fileLimits.maxLinksInPath} symbolic links, probably in a circle.`,
       )
     }
     const rest = this.#pending.toReversed()
     this.#spellings.push(posix.join(...this.#names, name, ...rest).replace(/\/$/u, ''))
-    // The message names the path that was asked for: where the link points is not the caller's business.
+    // Messages name the requested path and do not reveal where the link points.
     const { from, names } = parsePath(target, this.#syntax, this.#path)
     if (from === 'root') {
       this.release()
@@ -223,10 +221,10 @@ class Walk {
     return this.#resolved(directory, name, stat, entry, undefined)
   }
 
-  /** The path ended in `.`, `..` or a separator: it names the directory we are in. */
+  /** The path ended in `.`, `..` or a separator, so it names the current directory. */
   #resolvedDirectory(): ResolvedPath {
     const name = this.#names.at(-1)
-    // Looked at from inside: its name in the parent may mean something else by now.
+    // Described from inside: its name in the parent may refer to another object by now.
     const entry =
       this.#options.lastEntry === 'open' ? this.#tree.openEntry(this.#top, '.') : undefined
     const stat = entry?.stat ?? lstatSync(this.#top.at('.'), { bigint: true })
@@ -261,7 +259,7 @@ class Walk {
     if (this.#changes > fileLimits.maxChangesInPath) {
       throw pathInvalid(
         this.#path,
-        'keeps changing while it is looked at. Try again when it has settled.',
+        'keeps changing while it is resolved. Try again when it is stable.',
       )
     }
   }

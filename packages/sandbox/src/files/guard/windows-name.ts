@@ -2,12 +2,11 @@ const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])
 const shortName = /~\d/u
 const forbiddenCharacter = /["*:<>?|]/u
 
-/**
- * Why Windows would take this name for something else than a file of that name, or undefined when it would not: device
- * names (`NUL`, `com1.txt`), `:` (alternate streams, drives), 8.3 short names (a second spelling that a deny rule would
- * not match), names that Windows shortens (trailing dots and blanks), control and reserved characters.
+/* * Why Windows would not treat this name as an ordinary file name; undefined when it would. Covers device names (`NUL`,
+ * `com1.txt`), `:` (alternate streams, drives), 8.3 short names (a second spelling that no deny rule would match), names
+ * that Windows shortens (trailing dots and blanks), control and reserved characters.
  *
- * Not tested on Windows: a pure function, tested as such.
+ * Tested as a pure function only, not on Windows.
  */
 export function checkWindowsName(name: string): string | undefined {
   if (name === '' || name === '.' || name === '..') return undefined

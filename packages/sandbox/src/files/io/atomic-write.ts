@@ -21,34 +21,32 @@ import { flushInPool, writeInPool } from './pool-calls.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 
-/**
- * When a write counts as done. `'fsync'`: when its bytes are on the disk, so that after a power failure the name stands
- * for the old file or the whole new one. `'relaxed'`: when the operating system has it; that survives the death of this
- * process, but a power failure can leave an empty file on some file systems.
+/* * When a write is complete. `'fsync'`: when its bytes are on the disk, so that even after a power failure the name refers
+ * to the old file or the whole new one. `'relaxed'`: when the operating system has them. That survives the death of this
+ * process, but after a power failure some file systems can show an empty file.
  */
 export type WriteDurability = 'fsync' | 'relaxed'
 
-/**
- * A new version of a file on its way: a temporary file in the directory of the target, which takes its name in one step.
- * Whatever moment the process dies at, the name stands for the old file or the new one. A process that is killed leaves
- * the temporary file behind (`.smithers-….tmp`), for a later write in that directory to remove.
+/* * A new version of a file: a temporary file in the target's directory that takes the target's name in one step. Whenever
+ * the process dies, the name refers to the old file or the new one. A killed process leaves its temporary file
+ * (`.smithers-….tmp`) behind; a later write in that directory removes it.
  */
 export interface PendingFile {
   /** Appends, on the calling thread. */
   writeNow(bytes: Uint8Array): void
   /** Appends, in the thread pool. */
   write(bytes: Uint8Array): Promise<void>
-  /** Waits until the bytes are on the disk, so that the name never stands for less after a power failure. */
+  /** Waits until the bytes are on the disk. */
   flush(): Promise<void>
-  /** Gives the file its name; the pending file is used up. */
+  /** Gives the file its name. Call it once. */
   commit(name: string): void
-  /** Gives the file a name that must not exist yet; EEXIST when it does. */
+  /** Gives the file a new name; throws EEXIST when the name exists. */
   commitNew(name: string): void
-  /** Removes the temporary file unless it was committed. Call it always. */
+  /** Removes the temporary file unless it was committed. Always call it. */
   dispose(): void
 }
 
-/** Begins a new version of what `replaced` describes, with its mode and owner, or of a new file. */
+/** Begins a new version of the file that `replaced` describes, with its mode and owner, or a new file. */
 export function beginFile(
   directory: DirectoryHandle,
   replaced: BigIntStats | undefined,
@@ -72,7 +70,7 @@ export function beginFile(
     try {
       unlinkSync(directory.at(temporary))
     } catch {
-      // Somebody has removed or replaced it; the failure that led here is the one to report.
+      // Another process removed or replaced it. Report the failure that led here.
     }
   }
 
@@ -106,7 +104,7 @@ export function beginFile(
     commitNew(name) {
       close()
       directory.recheck()
-      // Unlike rename, a link never replaces what stands there.
+      // Unlike rename, link never replaces an existing file.
       linkSync(directory.at(temporary), directory.at(name))
       directory.recheck()
       dispose()
@@ -115,7 +113,7 @@ export function beginFile(
   }
 }
 
-/** Puts the whole contents into a pending file: large ones, and waiting for the disk, through the thread pool. */
+/** Writes the whole contents into a pending file. Large writes and waiting for the disk use the thread pool. */
 export async function fill(
   file: PendingFile,
   bytes: Uint8Array,
@@ -146,17 +144,16 @@ function keepOwnerAndMode(fd: number, replaced: BigIntStats): void {
     try {
       fchownSync(fd, Number(replaced.uid), Number(replaced.gid))
     } catch (error) {
-      // Only the superuser can give files away. The file then belongs to who wrote it, as with any editor.
+      // Only the superuser can change owners. As with any editor, the file then belongs to the writer.
       if (systemCode(error) !== 'EPERM') throw error
     }
   }
-  // Set-uid and set-gid go, as the kernel drops them on a write: they vouched for the old contents.
+  // Drop set-uid and set-gid, as the kernel does on a write: they applied to the old contents.
   fchmodSync(fd, Number(replaced.mode & 0o777n))
 }
 
-/**
- * Throws when the file could not be written in place. Replacing needs only the directory's permission, so a file that
- * somebody made read-only would otherwise be changed.
+/* * Throws when the file could not be written in place. Replacing needs only the directory's permission, so without this
+ * check a read-only file would be changed.
  */
 export function checkWritable(path: string, stat: BigIntStats): void {
   const user = process.geteuid?.()

@@ -1,4 +1,4 @@
-// One table for the process: two copies of this package must not edit the same file at once.
+// One table per process, shared by all copies of this package.
 const tableKey = Symbol.for('smithers.sandbox.file-locks')
 
 /** The tail of the queue for each locked file. */
@@ -13,9 +13,8 @@ function lockTable(): LockTable {
 /** Releases a lock; calling it twice does nothing. */
 export type Release = () => void
 
-/**
- * Takes the lock of a file, which is identified by its directory and name since replacing a file gives it a new inode.
- * Returns a promise only when somebody else holds it; turns are in the order of asking.
+/* * Takes the lock of a file, identified by directory and name because replacing a file changes its inode. Returns a
+ * promise only when the lock is taken; waiting calls get it in order.
  */
 export function takeFileLock(key: string): Release | Promise<Release> {
   const table = lockTable()

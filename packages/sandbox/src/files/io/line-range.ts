@@ -9,22 +9,21 @@ const newline = 10
 export interface LineRange {
   /** @default 1 */
   readonly startLine?: number | undefined
-  /** The last line wanted; past the end of the file means to its end. @default the last */
+  /** The last line; may be past the end of the file. @default the last */
   readonly endLine?: number | undefined
 }
 
 /** Lines of a file, as bytes with their line endings. */
 export interface LineSelection {
   readonly bytes: Buffer
-  /** Bytes that the range has; more than `bytes` when it was too large to keep. */
+  /** Bytes in the range; more than the length of `bytes` when the range was too large to keep. */
   readonly totalBytes: number
-  /** Lines of the file, when its end was reached. */
+  /** Lines of the file; undefined unless its end was reached. */
   readonly totalLines: number | undefined
 }
 
-/**
- * Reads lines out of a file of any size, holding no more than the selection. Bytes after the selection are not read, nor
- * are those of a selection that exceeds `maxBytes`.
+/* * Reads lines from a file of any size and keeps only the selection in memory. Stops after the selection, or when it
+ * exceeds `maxBytes`.
  */
 export async function selectLines(
   fd: number,
@@ -63,7 +62,7 @@ export async function selectLines(
   }
 }
 
-/** The part of a chunk that lies in the range, and the line that the chunk ends in. */
+/** The part of a chunk inside the range, and the line number at the end of the chunk. */
 function cutLines(
   chunk: Buffer,
   start: number,

@@ -1,8 +1,8 @@
 import { fsync, read, write } from 'node:fs'
 
-// By hand: importing `node:util` for its `promisify` costs a fifth of what importing this package costs.
+// Written by hand: importing `node:util` for `promisify` would add a fifth to this package's import time.
 
-/** Reads through the thread pool; `null` goes on where the last call stopped. */
+/** Reads through the thread pool. Position `null` continues after the last read. */
 export function readInPool(
   fd: number,
   buffer: Uint8Array,
@@ -24,7 +24,7 @@ export function writeInPool(
   })
 }
 
-/** Waits in the thread pool until what was written is on the disk. */
+/** Waits in the thread pool until written data is on the disk. */
 export function flushInPool(fd: number): Promise<void> {
   return new Promise((resolve, reject) => {
     fsync(fd, settle(resolve, reject))

@@ -7,13 +7,12 @@ import type { EntryHandle } from '../guard/directory-handle.ts'
 import type { ResolvedPath } from '../guard/walk-path.ts'
 import { readInPool } from './pool-calls.ts'
 
-/**
- * Small reads share one buffer: a fresh one for each would cost more than the reading, and a thousand at once would make
- * the garbage collector pause. One byte longer than what is small, so that a file that has grown is noticed.
+/* * Small reads share one buffer: allocating one for each would cost more than the read, and a thousand at once would make
+ * the garbage collector pause. It has one byte more than a small file, so that growth is noticed.
  */
 const scratch = Buffer.allocUnsafeSlow(fileLimits.maxSynchronousBytes + 1)
 
-/** The regular file at a place, or an error that says what stands there instead. */
+/** Returns the regular file at a path, or throws an error naming the kind of the object found. */
 export function regularFile(resolved: ResolvedPath, path: string): EntryHandle {
   const { entry } = resolved
   if (entry === undefined) throw fileNotFound(path)
@@ -35,9 +34,8 @@ export function isSmall(size: number | bigint): boolean {
   return size <= fileLimits.maxSynchronousBytes
 }
 
-/**
- * Reads a small file and converts its bytes, which are valid only during the call. Reads to the end, not to the size that
- * was told: files of `/proc` say 0, and a file may grow meanwhile. Undefined when it turns out to be large.
+/* * Reads a small file and converts its bytes, which are valid only during the call. Reads to the end, not to the reported
+ * size: files of `/proc` report 0, and a file may grow meanwhile. Returns undefined when the file proves to be large.
  */
 export function readSmallFile<T>(
   entry: EntryHandle,
@@ -53,7 +51,7 @@ export function readSmallFile<T>(
     while (length < scratch.length) {
       const count = readSync(fd, scratch, length, scratch.length - length, null)
       length += count
-      // A read that was cut short at the size that was told has met the end of the file.
+      // A short read that ends at the reported size has reached the end of the file.
       if (count === 0 || (length === size && size > 0)) break
     }
   } finally {
@@ -64,7 +62,7 @@ export function readSmallFile<T>(
   return { value: convert(scratch.subarray(0, length)) }
 }
 
-/** A copy of bytes that are valid only for now. */
+/** Copies bytes out of the shared buffer. */
 export function copyBytes(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes)
 }
@@ -97,7 +95,7 @@ export async function readLargeFile(
   }
 }
 
-/** Whether a file that was read still holds exactly these bytes. */
+/** Whether a file still contains exactly these bytes. */
 export function holdsBytes(entry: EntryHandle, bytes: Buffer): boolean {
   const fd = entry.open(constants.O_RDONLY)
   try {

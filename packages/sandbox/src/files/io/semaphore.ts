@@ -1,6 +1,6 @@
-/** Lets at most `limit` callers on at a time, in the order of asking. */
+/** Admits at most `limit` callers at a time, in order. */
 export interface Semaphore {
-  /** Undefined when there is room at once. Every call is followed by one `leave`. */
+  /** Returns undefined when a slot is free. Each call needs one `leave`. */
   enter(): Promise<void> | undefined
   leave(): void
 }
@@ -19,7 +19,7 @@ export function createSemaphore(limit: number): Semaphore {
       })
     },
     leave() {
-      // The place passes directly to who waits, so that nobody can slip in between.
+      // The slot passes directly to the next waiting caller.
       const next = waiting.shift()
       if (next === undefined) inside -= 1
       else next()
@@ -27,7 +27,7 @@ export function createSemaphore(limit: number): Semaphore {
   }
 }
 
-/** Does work among those let on. */
+/** Runs work in a slot of the semaphore. */
 export async function inTurn<T>(slots: Semaphore, work: () => Promise<T>): Promise<T> {
   const turn = slots.enter()
   if (turn !== undefined) await turn

@@ -6,12 +6,11 @@ import { isLeftover, knowsWriters } from './temporary-name.ts'
 /** When each directory was last swept, in `performance.now()`. */
 const swept = new Map<string, number>()
 
-/**
- * Removes what writers that were killed have left in a directory that is about to be written to. Not on every write:
- * looking costs as much as writing a small file.
+/* * Removes temporary files of killed writers from a directory before a write. Not before every write, since the search
+ * costs as much as writing a small file.
  *
- * *Guarantees*: only names of our own pattern go, in a directory that is held by descriptor, and only when their writer
- * is gone for certain. *Does not* find what lies beyond the first names of a very large directory.
+ * *Guarantees*: removes only names of our own pattern, in a directory open by descriptor, whose writer is certainly gone.
+ * *Does not* search beyond the first names of a very large directory.
  */
 export function sweepLeftovers(directory: DirectoryHandle): void {
   if (directory.fd === undefined || !knowsWriters()) return
@@ -26,7 +25,7 @@ export function sweepLeftovers(directory: DirectoryHandle): void {
       if (isLeftover(name)) unlinkSync(directory.at(name))
     }
   } catch {
-    // A directory that may be written to and not read, or somebody who sweeps it too: the write itself goes on.
+    // The directory is not readable, or another process sweeps it too. The write continues.
   }
 }
 

@@ -1,12 +1,12 @@
 import { readFileSync, readlinkSync } from 'node:fs'
 
-// Every name is random: a name that was seen tells nothing of the next, so nobody can take it first. The bytes come in
-// blocks, since asking for a few at a time costs more than making the file's name is worth.
+// Names are random, so that no program can predict and create the next one. Random bytes are fetched in blocks because
+// small requests are slow.
 const nameBytes = 12
 const block = Buffer.alloc(nameBytes * 64)
 let used = block.length
 
-/** A name for a file on its way, which says where it is known who writes it: `.smithers-RANDOM-BOOT-NAMESPACE-PID.tmp`. */
+/** A name for a temporary file. Where the writer can be identified: `.smithers-RANDOM-BOOT-NAMESPACE-PID.tmp`. */
 export function temporaryName(): string {
   if (used === block.length) {
     crypto.getRandomValues(block)
@@ -21,24 +21,23 @@ export function temporaryName(): string {
 
 const pattern = /^\.smithers-[\w-]{16}-([0-9a-f]{16}-\d+)-(\d+)\.tmp$/u
 
-/**
- * Whether a name is that of a file whose writer is gone for certain: a process number of this boot of this machine and
- * of our own process namespace that nobody has any more. Elsewhere a number means another process, so files that came
- * over a shared volume, or from before a restart, are left alone.
+/* * Whether a name belongs to a file whose writer is certainly gone: its process number, from this boot and our process
+ * namespace, is unused. Elsewhere a number could mean another process, so files from a shared volume or from before a
+ * restart are left alone.
  */
 export function isLeftover(name: string): boolean {
   const [, writers, pid] = pattern.exec(name) ?? []
   return writers !== undefined && writers === numberSpace() && isGone(Number(pid))
 }
 
-/** Whether writers can be told apart here at all. */
+/** Whether writers can be identified on this platform. */
 export function knowsWriters(): boolean {
   return numberSpace() !== undefined
 }
 
 function isGone(pid: number): boolean {
   try {
-    // Signal 0 only asks. `/proc` would not do: it may hide the processes of others.
+    // Signal 0 only checks. `/proc` may hide the processes of other users.
     process.kill(pid, 0)
     return false
   } catch (error) {
@@ -48,7 +47,7 @@ function isGone(pid: number): boolean {
 
 let space: string | null | undefined
 
-/** What process numbers belong to: the boot of the machine, and the namespace. */
+/** Identifies the scope of process numbers: the boot of the machine and the namespace. */
 function numberSpace(): string | undefined {
   space ??= readNumberSpace() ?? null
   return space ?? undefined
@@ -57,7 +56,7 @@ function numberSpace(): string | undefined {
 function readNumberSpace(): string | undefined {
   if (process.platform !== 'linux') return undefined
   try {
-    // A /proc that was mounted for another namespace speaks of other numbers.
+    // A /proc mounted for another namespace shows other numbers.
     if (readlinkSync('/proc/self') !== String(process.pid)) return undefined
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').replaceAll('-', '')
     const namespace = /^pid:\[(\d+)\]$/u.exec(readlinkSync('/proc/self/ns/pid'))?.[1]

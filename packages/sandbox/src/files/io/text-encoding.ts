@@ -3,8 +3,7 @@ import { shownValue } from '../../options/read-options.ts'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { quotePath } from '../file-error.ts'
 
-/**
- * The text of a file, without a byte order mark.
+/* * Decodes the text of a file, without a byte order mark.
  *
  * @throws `TOOL_FILE_NOT_TEXT` for bytes that are not UTF-8: a replacement character would look like text and damage the
  *   file when written back.
@@ -14,7 +13,7 @@ export function decodeText(bytes: Buffer, path: string): string {
   return bytes.toString('utf8', hasByteOrderMark(bytes) ? 3 : 0)
 }
 
-/** The bytes of a changed text, with the byte order mark of what it was decoded from. */
+/** Encodes a changed text, with the byte order mark of the original bytes. */
 export function encodeText(text: string, original: Uint8Array): Uint8Array {
   if (typeof text !== 'string') return toBytes(text)
   return hasByteOrderMark(original)
@@ -22,11 +21,10 @@ export function encodeText(text: string, original: Uint8Array): Uint8Array {
     : toBytes(text)
 }
 
-/**
- * The bytes of a file's new contents, or of a piece of them. Whatever else a caller without types passes has no bytes to
- * write: taken for an empty file, it would replace what stands there by nothing.
+/* * The bytes of new contents, or of a piece of them. Refuses other values from untyped callers: written as an empty file,
+ * they would erase the old contents.
  *
- * @throws SandboxError `INVALID_INPUT` for text that would become other text, and for what is neither text nor bytes
+ * @throws SandboxError `INVALID_INPUT` for text that UTF-8 cannot encode, and for values that are neither text nor bytes
  */
 export function toBytes(content: string | ArrayBufferView): Uint8Array {
   if (content instanceof Uint8Array) return content
@@ -42,7 +40,7 @@ export function toBytes(content: string | ArrayBufferView): Uint8Array {
 }
 
 function adviceFor(content: unknown): string {
-  if (content instanceof Promise) return 'Wait for the promise and pass what it gives.'
+  if (content instanceof Promise) return 'Await the promise and pass its value.'
   if (content instanceof ArrayBuffer) return 'Pass new Uint8Array(buffer).'
   if (content instanceof Blob) return 'Pass await blob.bytes(), or blob.stream() to write.'
   return 'Nothing was changed.'
@@ -53,7 +51,7 @@ function textBytes(text: string): Uint8Array {
   const index = text.search(/\p{Surrogate}/u)
   throw new SandboxError(
     'INVALID_INPUT',
-    `The text holds half of a Unicode character pair (at index ${index}), which UTF-8 cannot say. Write whole characters, or bytes.`,
+    `The text contains half of a Unicode character pair (at index ${index}), which UTF-8 cannot encode. Write whole characters, or bytes.`,
     { details: { index }, effect: 'none' },
   )
 }
@@ -66,7 +64,7 @@ function notText(bytes: Uint8Array, path: string, totalBytes: number = bytes.len
   const looksLike = describeBytes(bytes)
   return new SandboxError(
     'TOOL_FILE_NOT_TEXT',
-    `${quotePath(path)} is not UTF-8 text: ${totalBytes} bytes that look like ${looksLike}. It is left as it is; use a command that understands this format.`,
+    `${quotePath(path)} is not UTF-8 text: ${totalBytes} bytes that look like ${looksLike}. It was not changed; use a command that understands this format.`,
     { details: { path, bytes: totalBytes, looksLike }, effect: 'none' },
   )
 }
@@ -88,7 +86,7 @@ const signatures: readonly (readonly [string, readonly number[]])[] = [
   ['a SQLite database', [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65, 0x20]],
 ]
 
-/** What bytes that are not UTF-8 look like, in a few words. */
+/** The probable format of bytes that are not UTF-8. */
 function describeBytes(bytes: Uint8Array): string {
   for (const [name, signature] of signatures) {
     if (signature.every((byte, index) => bytes[index] === byte)) return name

@@ -1,11 +1,10 @@
 import { fileLimits } from '../file-limits.ts'
 
-/**
- * Shares the event loop: synchronous file work of one turn is counted, and once it has used its milliseconds further
- * work waits for the next turn. A single call never waits; a thousand at once do not hold up a timer.
+/* * Limits the synchronous file work in one turn of the event loop; work over the limit waits for the next turn. A single
+ * call never waits, and a thousand calls at once do not delay timers.
  */
 export interface TurnBudget {
-  /** Does the work at once when there is time left in this turn, else in a later one, in the order of asking. */
+  /** Runs work now when time is left in this turn, else in a later turn, in order. */
   run<T>(work: () => T): T | Promise<T>
 }
 

@@ -7,7 +7,7 @@ import { fileLimits } from '../file-limits.ts'
 import { emptyDirectory } from './remove-tree.ts'
 import type { ResolvedPath } from '../guard/walk-path.ts'
 
-/** Creates a directory and those above it. One that exists is fine. */
+/** Creates a directory and its missing parents. An existing directory is not an error. */
 export function makeDirectory(guard: FileGuard, path: string): void {
   const resolved = guard.walk(path, {
     lastLink: 'follow',
@@ -24,7 +24,7 @@ export function makeDirectory(guard: FileGuard, path: string): void {
     try {
       mkdirSync(directory.at(name))
     } catch (error) {
-      // Created by somebody else meanwhile: as good as ours when it is a directory.
+      // Another process created it meanwhile: accepted when it is a directory.
       if (systemCode(error) !== 'EEXIST') throw error
       guard.tree.openDirectory(directory, name).close()
     }
@@ -34,7 +34,7 @@ export function makeDirectory(guard: FileGuard, path: string): void {
   }
 }
 
-/** Renames a file, link or directory, replacing a file that has the new name, as rename(2) does. */
+/** Renames a file, link or directory. Like rename(2), replaces a file with the new name. */
 export function renameEntry(guard: FileGuard, from: string, to: string): void {
   const source = guard.walk(from, { lastLink: 'keep', lastEntry: 'stat' })
   try {
@@ -59,7 +59,7 @@ export function renameEntry(guard: FileGuard, from: string, to: string): void {
   }
 }
 
-/** A failure here is about the new name. */
+/** Errors name the new path, not the old one. */
 function walkToTarget(guard: FileGuard, to: string): ResolvedPath {
   try {
     return guard.walk(to, { lastLink: 'keep', lastEntry: 'stat' })
@@ -68,7 +68,7 @@ function walkToTarget(guard: FileGuard, to: string): ResolvedPath {
   }
 }
 
-/** Removes what a path names, a link and not its target; false when nothing was there. */
+/** Removes the object at a path; a link itself, not its target. Returns false when nothing was there. */
 export function* removeEntry(
   guard: FileGuard,
   path: string,
@@ -115,7 +115,7 @@ function removeEmptyDirectory(
     if (systemCode(error) !== 'ENOTEMPTY') throw error
     throw new SandboxError(
       'TOOL_FILE_FAILED',
-      `${quotePath(path)} is a directory that is not empty. Pass recursive: true to remove it with all it holds.`,
+      `${quotePath(path)} is a directory that is not empty. Pass recursive: true to remove it with its contents.`,
       { details: { path: relativePath, errno: 'ENOTEMPTY' }, cause: error },
     )
   }
@@ -136,7 +136,7 @@ export function changeMode(guard: FileGuard, path: string, mode: number): void {
   }
 }
 
-/** Refuses when a rule covers something below a directory that is to go away, or would cover it at its new place. */
+/** Throws when a rule covers something below a directory to be moved or removed, at its old path or its new one. */
 function checkBelow(guard: FileGuard, resolved: ResolvedPath, newPath: string | undefined): void {
   const { policy, tree } = guard
   const isConcerned =
@@ -165,7 +165,7 @@ function rootRefused(path: string): SandboxError {
 function tooMuchToScan(path: string): SandboxError {
   return new SandboxError(
     'TOOL_PATH_DENIED',
-    `${quotePath(path)} holds more than ${fileLimits.maxPolicyScan} entries, too many to make sure that no deny or protect rule covers one. Move or remove its parts.`,
+    `${quotePath(path)} contains more than ${fileLimits.maxPolicyScan} entries, too many to check against the deny and protect rules. Move or remove parts of it.`,
     { details: { path, limit: fileLimits.maxPolicyScan }, effect: 'none' },
   )
 }

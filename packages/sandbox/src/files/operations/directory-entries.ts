@@ -6,7 +6,7 @@ import type { SandboxError } from '../../errors/sandbox-error.ts'
 import { pathInvalid, systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
 
-/** One name in a directory. Links are told as links. */
+/** One entry of a directory. Links are not followed. */
 export interface DirectoryEntry {
   /** The name alone. */
   readonly name: string
@@ -15,10 +15,10 @@ export interface DirectoryEntry {
   readonly kind: FileKind
 }
 
-/** Which paths, relative to the root, are shown. */
+/** Whether to show a path, which is relative to the root. */
 export type Visible = (path: string) => boolean
 
-/** The visible entries of a held directory, in the order of their names' code units. */
+/** The visible entries of an open directory, sorted by the code units of their names. */
 export function listEntries(
   directory: DirectoryHandle,
   relativePath: string,
@@ -31,9 +31,8 @@ export function listEntries(
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/**
- * Goes through a tree from the top, directories before what they hold, never through a link.
- * Deeper than `maxWalkDepth` is an error.
+/* * Walks a tree, directories before their contents, without following links. Throws for a tree deeper than
+ * `maxWalkDepth`.
  */
 export function* walkEntries(
   tree: DirectoryTree,
@@ -53,7 +52,7 @@ export function* walkEntries(
       }
       yield entry
       if (entry.kind !== 'directory') continue
-      // To stop short silently would tell a rule that nothing is below.
+      // Stopping silently would hide entries from a rule.
       if (levels.length >= fileLimits.maxWalkDepth) throw tooDeep(entry.path)
       const directory = openIfDirectory(tree, level.directory, entry.name)
       if (directory === undefined) continue
@@ -69,11 +68,11 @@ export function* walkEntries(
 function tooDeep(path: string): SandboxError {
   return pathInvalid(
     path,
-    `is more than ${fileLimits.maxWalkDepth} directories down. Begin further down, or remove it.`,
+    `is more than ${fileLimits.maxWalkDepth} directories deep. Start in a deeper directory, or remove it.`,
   )
 }
 
-/** The directory at a name, or undefined when it has gone or turned into something else since it was listed. */
+/** Opens the directory at a name; undefined when it has been removed or replaced since it was listed. */
 function openIfDirectory(
   tree: DirectoryTree,
   parent: DirectoryHandle,

@@ -10,18 +10,18 @@ import type { ResolvedPath } from '../guard/walk-path.ts'
 
 /** How {@link SandboxFiles.open} opens. */
 export interface OpenOptions {
-  /** `'write'` and `'append'` write in place: a crash can leave half of it. @default 'read' */
+  /** `'write'` and `'append'` write in place, so a crash can leave a partial file. @default 'read' */
   readonly access?: 'read' | 'write' | 'append' | 'read-write'
-  /** Creates the file when nothing is there; `'exclusive'` refuses when something is. @default false */
+  /** Creates a missing file; `'exclusive'` refuses an existing one. @default false */
   readonly create?: boolean | 'exclusive'
-  /** Empties the file, after it has passed every check. @default false */
+  /** Empties the file after every check has passed. @default false */
   readonly truncate?: boolean
 }
 
 /** An open regular file inside the root. Use `fd` with `node:fs`, then close. */
 export interface SandboxFile {
   readonly fd: number
-  /** Where the path led: relative to the root, every link resolved. */
+  /** The path relative to the root, with every link resolved. */
   readonly relativePath: string
   /** Size when it was opened. */
   readonly sizeBytes: number
@@ -32,11 +32,11 @@ export interface SandboxFile {
 interface ReadRequest<T> {
   readonly path: string
   readonly maxBytes: number
-  /** What the bytes are wanted as. They are valid only during the call. */
+  /** Converts the bytes, which are valid only during the call. */
   readonly convert: (bytes: Buffer) => T
 }
 
-/** Reads a regular file: a small one at once, a large one through the thread pool. */
+/** Reads a regular file: a small one on the calling thread, a large one through the thread pool. */
 export function readContent<T>(
   guard: FileGuard,
   slots: Semaphore,
@@ -58,7 +58,7 @@ export function readContent<T>(
   })
 }
 
-/** Walks again, with a turn among those that hold descriptors for longer. */
+/** Walks again in a slot, since the descriptors stay open across turns. */
 function readLarge<T>(
   guard: FileGuard,
   slots: Semaphore,
@@ -85,7 +85,7 @@ function resolveForReading(guard: FileGuard, path: string): ResolvedPath {
   }
 }
 
-/** Opens a regular file, checking it before anything is done to it. */
+/** Opens a regular file after checking it. */
 export function openFile(guard: FileGuard, path: string, options: OpenOptions): SandboxFile {
   const { access = 'read', create = false, truncate = false } = options
   for (let tries = 1; ; tries += 1) {
@@ -105,7 +105,7 @@ export function openFile(guard: FileGuard, path: string, options: OpenOptions): 
       const fd = openSync(resolved.directory.at(resolved.name), flags, 0o666)
       return sandboxFile(fd, resolved.relativePath, 0)
     } catch (error) {
-      // Somebody created it between the look and the opening: then it exists, and is looked at again.
+      // Another process created it between the check and the open: check again.
       if (systemCode(error) !== 'EEXIST' || create === 'exclusive' || tries === fileLimits.maxWalks)
         throw error
     } finally {

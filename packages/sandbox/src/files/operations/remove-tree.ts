@@ -4,15 +4,13 @@ import { systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
 import type { DirectoryTree, DirectoryHandle } from '../guard/directory-handle.ts'
 
-/**
- * Empties a held directory and everything below it, on descriptors. Links are removed, never followed. Yields now and
- * then, so that the caller can let the event loop turn.
+/* * Empties an open directory by descriptor. Removes links without following them. Yields regularly, so that the caller can
+ * let the event loop turn.
  *
- * A tree that is deeper than we want to hold descriptors for is taken apart: the directory at the limit is moved up to
- * the top of the tree being removed, under a new name, and removed there. Depth therefore costs neither stack nor
- * descriptors.
+ * A directory at the depth limit moves to the top of the tree being removed, under a new name, and is removed there. A
+ * deep tree therefore costs neither stack nor descriptors.
  *
- * Names are handled as bytes: a name that is not UTF-8 can be removed like any other.
+ * Names are bytes, so that names that are not UTF-8 can be removed too.
  */
 export function* emptyDirectory(
   tree: DirectoryTree,
@@ -25,7 +23,7 @@ export function* emptyDirectory(
       const entry = level.entries.pop()
       if (entry === undefined) {
         if (level.name === undefined) {
-          // What was moved up here, or created meanwhile by others, is removed in another round.
+          // Entries moved up here, or created meanwhile by other processes, are removed in another round.
           level.entries = entriesOf(top)
           rounds += 1
           if (level.entries.length === 0 || rounds > fileLimits.maxRemoveRounds) return
@@ -72,7 +70,7 @@ function descend(
   } catch (error) {
     const code = systemCode(error)
     if (code === 'ENOENT') return
-    // It was a directory when listed and is a link or file now: the name is what is to be removed.
+    // It was a directory when listed and is a link or file now.
     if (code === 'ENOTDIR' || code === 'ELOOP') return removeName(parent, name)
     throw error
   }
@@ -87,7 +85,7 @@ function removeName(parent: DirectoryHandle, name: Buffer): void {
     unlinkSync(parent.atBytes(name))
   } catch (error) {
     const code = systemCode(error)
-    // EISDIR: it has become a directory, which the next look at the parent finds.
+    // EISDIR: it is a directory now, which the next listing finds.
     if (code !== 'ENOENT' && code !== 'EISDIR') throw error
   }
 }
@@ -98,7 +96,7 @@ function removeEmpty(parent: DirectoryHandle, name: Buffer): void {
     rmdirSync(parent.atBytes(name))
   } catch (error) {
     const code = systemCode(error)
-    // ENOTEMPTY: others created something meanwhile; the next round over the top finds it.
+    // ENOTEMPTY: another process created something meanwhile; the next round finds it.
     if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'ENOTDIR') throw error
   }
 }

@@ -9,7 +9,7 @@ import { kindOf } from '../guard/directory-handle.ts'
 import type { FileKind, DirectoryHandle } from '../guard/directory-handle.ts'
 import type { ResolvedPath } from '../guard/walk-path.ts'
 
-/** What stands at a path. */
+/** The object at a path. */
 export interface FileStat {
   /** Relative to the root, every link resolved. */
   readonly path: string
@@ -22,9 +22,9 @@ export interface FileStat {
   readonly links: number
 }
 
-/** A directory that stays held until it is closed, to start a process in. */
+/** An open directory, for example to start a process in. Close it after use. */
 export interface OpenDirectory {
-  /** The descriptor; undefined where the guard is `'checked'` and holds none. */
+  /** The descriptor; undefined under the guard `'checked'`. */
   readonly fd: number | undefined
   /** Its path when it was opened. */
   readonly absolutePath: string
@@ -89,7 +89,7 @@ export function openDirectory(guard: FileGuard, path: string): OpenDirectory {
       close: once(() => resolved.close()),
     }
   }
-  // The root's own descriptor is not given away: closing it would end every other operation.
+  // A new descriptor: closing the root's own would end every other operation.
   const fd = openSync(self.self, constants.O_RDONLY | constants.O_DIRECTORY)
   resolved.close()
   return { fd, absolutePath, relativePath: '', close: once(() => closeSync(fd)) }
@@ -98,7 +98,7 @@ export function openDirectory(guard: FileGuard, path: string): OpenDirectory {
 function enter(guard: FileGuard, path: string): { resolved: ResolvedPath; self: DirectoryHandle } {
   let resolved: ResolvedPath
   try {
-    // The final dot makes the walk enter the directory rather than look at its name.
+    // The final dot makes the walk enter the directory.
     resolved = guard.walk(typeof path === 'string' && path !== '' ? `${path}/.` : path, {
       lastLink: 'follow',
       lastEntry: 'stat',

@@ -27,15 +27,14 @@ interface UpdateRequest {
   readonly path: string
   readonly maxBytes: number
   readonly durability: WriteDurability
-  /** Gives the new contents, or undefined to leave the file as it is. It runs under the lock and must not wait. */
+  /** Returns the new contents, or undefined to change nothing. Runs under the lock, so it must not wait. */
   readonly change: (bytes: Buffer) => string | Uint8Array | undefined
 }
 
-/**
- * Reads, changes and replaces a file as one step: other updates and writes of this process wait, and a change by anybody
- * else in between is noticed and refused.
+/* * Reads, changes and replaces a file as one step: other updates and writes of this process wait, and a change by another
+ * program in between is detected and refused.
  *
- * Does not protect against: a foreign change within the microseconds between the last look and the rename.
+ * Does not protect against: a change by another program within the microseconds between the last check and the rename.
  */
 export function updateContent(
   guard: FileGuard,
@@ -58,9 +57,8 @@ interface LockedFile {
   readonly release: Release
 }
 
-/**
- * The file with its lock taken. Looking at the file and taking a free lock are one synchronous step, so that no write of
- * this process can come between them. While waiting nothing is held, so afterwards the path is walked again.
+/* * Locks a file. Resolving the path and taking a free lock are one synchronous step, so that no write of this process
+ * happens between them. Nothing stays open while waiting for the lock, so the path is then resolved again.
  */
 async function lockFile(guard: FileGuard, path: string): Promise<LockedFile> {
   for (;;) {
@@ -118,7 +116,7 @@ function updateLocked(
   return readLargeFile(entry, path, maxBytes).then(replace)
 }
 
-/** What was read, and from where. */
+/** The version of a file that was read. */
 interface ReadVersion {
   readonly resolved: ResolvedPath
   readonly entry: EntryHandle
@@ -137,7 +135,7 @@ function replaceFile(
   sweepLeftovers(directory)
   const file = beginFile(directory, entry.stat)
   const finish = () => {
-    // The look at the name comes last: as little time as possible lies between it and the rename.
+    // This check comes last, to keep the time before the rename short.
     const hasSameBytes = !snapshot.isFresh || holdsBytes(entry, bytes)
     const now = lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false })
     if (!hasSameBytes || !isSameFile(snapshot, now)) throw changedMeanwhile(path)
@@ -159,7 +157,7 @@ function replaceFile(
 function changedMeanwhile(path: string): SandboxError {
   return new SandboxError(
     'TOOL_FILE_CHANGED',
-    `${quotePath(path)} was changed by somebody else after it was read. It is left as they made it. Read it again and repeat the change.`,
+    `${quotePath(path)} was changed by another program after it was read. Nothing was replaced. Read it again and repeat the change.`,
     { details: { path }, effect: 'none' },
   )
 }

@@ -12,18 +12,18 @@ import { sweepLeftovers } from '../io/sweep-leftovers.ts'
 import { toBytes } from '../io/text-encoding.ts'
 import { WouldCreate, type ResolvedPath } from '../guard/walk-path.ts'
 
-/** What to write: text as UTF-8, bytes, or both in pieces. */
+/** Contents to write: text (encoded as UTF-8), bytes, or a stream of both. */
 export type WriteContent = string | Uint8Array | AsyncIterable<string | Uint8Array>
 
 interface WriteRequest {
   readonly path: string
   readonly content: WriteContent
   readonly durability: WriteDurability
-  /** Refuse when something is there already. */
+  /** Refuse to replace anything. */
   readonly exclusive: boolean
 }
 
-/** Writes a whole file in one step, creating the directories above it. */
+/** Writes a whole file atomically and creates missing parent directories. */
 export function writeContent(
   guard: FileGuard,
   slots: Semaphore,
@@ -37,13 +37,13 @@ export function writeContent(
   return inTurn(slots, () => guard.run(path, () => writeHeld(guard, request, toBytes(content))))
 }
 
-/** A unit of a string's length is at most three bytes of UTF-8: a bound that costs no counting. */
+/** An upper bound of the UTF-8 size without counting: three bytes per UTF-16 unit. */
 function sizeBound(content: string | Uint8Array): number {
   if (typeof content === 'string') return content.length * 3
   return ArrayBuffer.isView(content) ? content.byteLength : 0
 }
 
-/** Without waiting for the disk there is nothing to wait for at all, unless another call holds the file. */
+/** Waits only when another call has locked the file. */
 function writeSmall(
   guard: FileGuard,
   request: WriteRequest,
@@ -100,7 +100,7 @@ interface Target {
   readonly file: PendingFile
 }
 
-/** Refuses what writing a whole file would be refused for, and changes nothing. */
+/** Throws the error with which a write of the whole file would be refused. Changes nothing. */
 export function checkWriting(guard: FileGuard, path: string): void {
   try {
     const resolved = guard.walk(path, {
@@ -120,7 +120,7 @@ export function checkWriting(guard: FileGuard, path: string): void {
   }
 }
 
-/** The name to write at, after every check. */
+/** Checks the target and returns the name to write. */
 function checkTarget(
   guard: FileGuard,
   resolved: ResolvedPath,
@@ -161,7 +161,7 @@ function openTarget(guard: FileGuard, request: WriteRequest): Target {
   }
 }
 
-/** Gives the file its name, under the lock: an edit in this process never loses its change to us. */
+/** Gives the file its name under the lock, so that a write never discards a concurrent edit. */
 function commit(
   guard: FileGuard,
   { resolved, name, file }: Target,

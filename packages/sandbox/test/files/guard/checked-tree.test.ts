@@ -7,8 +7,8 @@ import { createWorkspace } from '../../fixtures/workspace.ts'
 const escape = expect.objectContaining({ code: 'TOOL_PATH_ESCAPE' })
 
 // The guard of macOS and Windows, run here on whatever this is.
-describe('the guard without held descriptors', () => {
-  it('says so, and does every operation', async () => {
+describe('the guard without descriptors', () => {
+  it('reports itself as checked, and supports every operation', async () => {
     const { root, files } = createWorkspace({ 'a/f': 'text' }, { guard: 'checked' })
     expect(files.guard).toBe('checked')
     await files.write('b/c/new', 'new')
@@ -39,7 +39,7 @@ describe('the guard without held descriptors', () => {
     expect(readdirSync(outside)).toEqual(['secret.txt'])
   })
 
-  it('notices a directory that was exchanged between the look and the use', () => {
+  it('detects a directory that was exchanged between check and use', () => {
     const { root, outside } = createWorkspace({ 'a/f': '' })
     const tree = openCheckedTree(root)
     const directory = tree.openDirectory(tree.root, 'a')
@@ -49,7 +49,7 @@ describe('the guard without held descriptors', () => {
     expect(() => directory.recheck()).toThrow(escape)
   })
 
-  it('notices a file that was exchanged between the look and the opening', () => {
+  it('detects a file that was exchanged between check and open', () => {
     const { root } = createWorkspace({ 'a/f': 'looked at', 'a/g': 'other' })
     const tree = openCheckedTree(root)
     const entry = tree.openEntry(tree.openDirectory(tree.root, 'a'), 'f')

@@ -13,7 +13,7 @@ const strict = {
 }
 
 describe('createPathPolicy', () => {
-  it('takes names for the same that the volume takes for the same', () => {
+  it('treats names as equal when the volume does', () => {
     const deny = ['**/.env', 'caf\u00e9']
     const folding = createPathPolicy({ ...strict, deny, foldCase: true, normalizeUnicode: true })
     for (const path of ['.ENV', 'a/.Env', 'cafe\u0301', 'CAF\u00c9/x']) {
@@ -61,12 +61,12 @@ describe('the guard of a platform', () => {
     expect(foldsCase('linux', 0x2011bab0)).toBe(true)
   })
 
-  it('asks macOS to refuse a link in any component', () => {
+  it('makes macOS refuse a link in any component', () => {
     expect(noFollowFlag('darwin')).toBe(0x20000000)
     expect(noFollowFlag('win32')).toBe(0)
   })
 
-  it.runIf(process.platform === 'linux')('holds descriptors only through a real /proc', () => {
+  it.runIf(process.platform === 'linux')('uses descriptors only through a real /proc', () => {
     expect(canWalkDescriptors()).toBe(true)
     expect(canWalkDescriptors('/tmp')).toBe(false)
     expect(canWalkDescriptors('/nowhere')).toBe(false)

@@ -51,7 +51,7 @@ describe('names of files', () => {
     expect(existsSync(root) && readdirSync(root)).toEqual([])
   })
 
-  it('are shown in messages so that they cannot pretend to be something else', async () => {
+  it('are escaped in messages, so that they cannot imitate other text', async () => {
     const { files } = createWorkspace()
     await expect(files.read('a\nFile not found: "b"')).rejects.toThrow(
       String.raw`"a\nFile not found: \"b\""`,
@@ -106,7 +106,7 @@ describe('parsePath', () => {
     },
   )
 
-  it('calls the empty path empty, and not the root', () => {
+  it('reports the empty path as empty, not as the root', () => {
     expect(() => parsePath('', { windows: false, rootSpellings: [] })).toThrow('Path "" is empty.')
   })
 })

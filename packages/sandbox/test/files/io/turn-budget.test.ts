@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createTurnBudget } from '../../../src/files/io/turn-budget.ts'
 
 describe('createTurnBudget', () => {
-  it('works at once while there is time, then in later turns in the order of asking', async () => {
+  it('runs work at once while there is time, then in later turns, in order', async () => {
     let clock = 0
     const budget = createTurnBudget(4, () => clock)
     const order: string[] = []
@@ -27,7 +27,7 @@ describe('createTurnBudget', () => {
     expect(budget.run(() => 'free again')).toBe('free again')
   })
 
-  it('hands on results and failures of work that had to wait, and goes on', async () => {
+  it('returns results and failures of delayed work, and continues', async () => {
     let clock = 0
     const budget = createTurnBudget(1, () => clock)
     void budget.run(() => {
