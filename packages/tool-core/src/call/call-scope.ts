@@ -1,14 +1,16 @@
-import { getToolContext, runWithToolContext } from '../context/ambient-context.ts'
+import { contextOfCall } from '../context/ambient-context.ts'
+import { CallAbort } from '../context/call-abort.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { SmithersError } from '../errors/smithers-error.ts'
-import type { ToolCallOptions } from '../contract/tool-call-options.ts'
-import type { ToolContext } from '../contract/task-context.ts'
-import type { TaskContext } from '../contract/task-context.ts'
-import type { CallAbort } from '../context/call-abort.ts'
-import type { CallFinish } from '../journal/finish-call.ts'
-import { abortedError } from '../journal/call-errors.ts'
-import type { CallRecord } from '../journal/call-record.ts'
-import type { AttemptJournal } from '../journal/attempt-journal.ts'
+import { completeCallOptions, type ToolCallOptions } from '../contract/tool-call-options.ts'
+import type { TaskContext, ToolContext } from '../contract/task-context.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
+import type { GateReservation } from '../gates/gate-reservation.ts'
+import { type AttemptJournal, journalOf } from '../journal/attempt-journal.ts'
+import { abortedError } from '../journal/call-errors.ts'
+import { CallRecord } from '../journal/call-record.ts'
+import type { SettleFinalAnswer } from '../journal/final-answer.ts'
+import { CallFinish } from '../journal/finish-call.ts'
 
 /** What every phase of one call works with. */
 export interface CallScope {
@@ -17,29 +19,62 @@ export interface CallScope {
   readonly journal: AttemptJournal
   readonly options: ToolCallOptions
   readonly record: CallRecord
-  readonly ending: CallFinish
+  readonly finish: CallFinish
   readonly abort: CallAbort
+  /** Whether the task had its final answer when this call was made. */
+  readonly answeredBefore: MaybePromise<boolean>
+  /** Says whether this call is the final answer; undefined for a tool that gives none. */
+  readonly settleFinalAnswer: SettleFinalAnswer | undefined
+  /** What the tool's gates reserved for the call. */
+  reservation: GateReservation | undefined
 }
 
-/** What a call came to before its tool ran: it runs, or its output is already known. */
+/** How a call begins: the tool runs, or its output is already known. */
 export type BegunCall =
   | { readonly kind: 'run'; readonly args: unknown; readonly context: ToolContext }
   | { readonly kind: 'answer'; readonly output: unknown }
 
-/** Makes a task ambient, so that tools called within belong to it. */
-export function withinTask<Result>(task: TaskContext, fn: () => Result): Result {
-  return getToolContext() === task ? fn() : runWithToolContext(task, fn)
+/** Takes the call's seat in its task. Nothing is awaited before, so seats follow the order of calls. */
+export function openCall(
+  definition: ToolDefinition,
+  given: ToolCallOptions | undefined,
+): CallScope {
+  const complete = given?.toolCallId !== undefined && given.messages !== undefined
+  const options = complete ? given : completeCallOptions(given)
+  const task = contextOfCall(options)
+  const journal = journalOf(task)
+  const record = new CallRecord(definition, journal, options.toolCallId)
+  const { finalAnswer } = journal
+  const answeredBefore = finalAnswer.given
+  journal.pause.begin()
+  return {
+    definition,
+    task,
+    journal,
+    options,
+    record,
+    finish: new CallFinish(definition, journal, record, options.toolCallId),
+    abort: new CallAbort(() => [options.abortSignal, journal.signal]),
+    answeredBefore,
+    settleFinalAnswer: definition.finalAnswer ? finalAnswer.mayFollow() : undefined,
+    reservation: undefined,
+  }
 }
 
-/** Why a call must not begin any more: its run or its agent has ended. */
-export function stoppedError({
-  definition,
-  journal,
-  options,
-}: CallScope): SmithersError | undefined {
+/** The call is over, however it ended. */
+export function leaveCall({ settleFinalAnswer, journal }: CallScope): void {
+  // Without effect when the call was valid.
+  settleFinalAnswer?.(false)
+  journal.pause.end()
+}
+
+/** Why a call must not begin: its run or its agent has ended. */
+export function stoppedError(call: CallScope): SmithersError | undefined {
+  const { definition, journal, options } = call
   const { fatal, policy } = journal
   const { name } = definition.metadata
   if (fatal !== undefined) return abortedError(name, fatal)
-  const aborted = [options.abortSignal, policy.abortSignal].find((each) => each?.aborted)
-  return aborted === undefined ? undefined : abortedError(name, aborted.reason)
+  if (options.abortSignal?.aborted === true) return abortedError(name, options.abortSignal.reason)
+  const runSignal = policy.abortSignal
+  return runSignal?.aborted === true ? abortedError(name, runSignal.reason) : undefined
 }

@@ -1,8 +1,11 @@
+import { drive, isThenable, type Steps } from '../async/maybe-promise.ts'
+import { runWithinTask } from '../context/ambient-context.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
-import { isThenable } from '../async/maybe-promise.ts'
-import { startTimeLimit } from './time-limit.ts'
-import { ToolCall } from './tool-call.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
+import { beginCall } from './begin-call.ts'
+import { type BegunCall, type CallScope, leaveCall, openCall } from './call-scope.ts'
+import { failCall, shownOutput, succeedCall } from './settle-call.ts'
+import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 
 /**
  * Runs one call of a tool that answers once: begin, run, record. Up to the tool's own first await nothing is awaited
@@ -13,40 +16,56 @@ export async function executeCall(
   args: unknown,
   options: ToolCallOptions | undefined,
 ): Promise<unknown> {
-  const call = new ToolCall(definition, options)
+  const call = openCall(definition, options)
   try {
-    return await runCall(call, definition, args)
+    return await drive(runCall(call, args))
   } finally {
-    call.leave()
+    leaveCall(call)
   }
 }
 
-async function runCall(
-  call: ToolCall,
-  definition: ToolDefinition,
-  args: unknown,
-): Promise<unknown> {
-  const pending = call.begin(args)
-  const begun = isThenable(pending) ? await pending : pending
-  if (begun.kind === 'answer') return call.inline(begun.output)
-
-  const limit = startTimeLimit(definition, call)
+function* runCall(call: CallScope, given: unknown): Steps<unknown> {
+  const begun = yield* beginCall(call, given)
+  if (begun.kind === 'answer') return yield* shownOutput(call, begun.output)
   let output: unknown
   try {
-    output = call.run(() => definition.execute(begun.args, begun.context))
-    if (hasMethod<PromiseLike<unknown>>(output, 'then')) output = await limit.race(output)
-    if (hasMethod<AsyncIterable<unknown>>(output, Symbol.asyncIterator)) {
-      const values = output
-      output = await limit.race(call.within(() => lastOf(values)))
-    }
+    output = yield* runTool(call, begun)
   } catch (error) {
-    const recorded = call.fail(error)
-    if (isThenable(recorded)) await recorded
-    throw call.told(error)
-  } finally {
-    limit.clear()
+    throw yield* failCall(call, error)
   }
-  return call.succeed(output)
+  return yield* succeedCall(call, output)
+}
+
+function* runTool(
+  call: CallScope,
+  { args, context }: Extract<BegunCall, { kind: 'run' }>,
+): Steps<unknown> {
+  const { definition, task, record } = call
+  const limit = definition.timeoutMs === undefined ? undefined : startTimeLimit(call)
+  try {
+    const started = record.events.around(record.row, () =>
+      runWithinTask(task, () => definition.execute(args, context)),
+    )
+    if (isPrimitive(started)) return started
+    const output = hasMethod<PromiseLike<unknown>>(started, 'then')
+      ? yield within(limit, started)
+      : started
+    if (!hasMethod<AsyncIterable<unknown>>(output, Symbol.asyncIterator)) return output
+    return yield within(
+      limit,
+      runWithinTask(task, () => lastOf(output)),
+    )
+  } finally {
+    limit?.clear()
+  }
+}
+
+function within(limit: TimeLimit | undefined, work: PromiseLike<unknown>): PromiseLike<unknown> {
+  return limit === undefined ? work : limit.race(work)
+}
+
+function isPrimitive(value: unknown): boolean {
+  return typeof value !== 'object' || value === null
 }
 
 /** Looks for a method of what a tool returned, which may be an object that throws when it is looked at. */

@@ -1,16 +1,15 @@
 import type { Redaction } from '../json/redaction.ts'
 import { recordJson } from '../json/recorded-json.ts'
-import { chain, rescue } from '../async/maybe-promise.ts'
+import { settled, type Steps } from '../async/maybe-promise.ts'
 import type { RunStateStore } from '../log/run-state-store.ts'
 import type { StartRow } from '../log/tool-call-log.ts'
-import type { MaybePromise } from '../async/maybe-promise.ts'
 import { archiveKey, type ArchivedOutput } from '../log/archived-output.ts'
 
 /**
  * Returns what the agent gets of an output: all of it, or its beginning with a note on how to read the rest, which is
  * then in the run's state. The note is only given once the rest is stored, so that it can be kept.
  */
-export function inlineOutput(
+export function* inlineOutput(
   output: unknown,
   options: {
     readonly maxBytes: number
@@ -19,7 +18,7 @@ export function inlineOutput(
     readonly redact: Redaction
     readonly onLogError: (error: unknown) => void
   },
-): MaybePromise<unknown> {
+): Steps<unknown> {
   const { maxBytes, store, row, redact, onLogError } = options
   const text =
     typeof output === 'string' ? redact.hideIn(output) : recordJson(output, redact, Infinity).json
@@ -29,23 +28,21 @@ export function inlineOutput(
   if (bytes.length <= maxBytes) return output
   const { runId, callToken, toolName, toolCallId } = row
   const archived: ArchivedOutput = { toolName, toolCallId, text }
-  return rescue(
-    () =>
-      chain(
-        store.set({
-          runId,
-          key: archiveKey(callToken),
-          version: 1,
-          valueJson: JSON.stringify(archived),
-          updatedAtMs: Date.now(),
-        }),
-        (stored) => (stored ? beginningOf(bytes, maxBytes, callToken) : output),
-      ),
-    (error) => {
-      onLogError(error)
-      return output
-    },
-  )
+  try {
+    const stored = yield* settled(
+      store.set({
+        runId,
+        key: archiveKey(callToken),
+        version: 1,
+        valueJson: JSON.stringify(archived),
+        updatedAtMs: Date.now(),
+      }),
+    )
+    return stored ? beginningOf(bytes, maxBytes, callToken) : output
+  } catch (error) {
+    onLogError(error)
+    return output
+  }
 }
 
 function beginningOf(bytes: Buffer, maxBytes: number, callToken: string): string {

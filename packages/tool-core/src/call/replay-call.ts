@@ -1,4 +1,3 @@
-import type { MaybePromise } from '../async/maybe-promise.ts'
 import { repetitionNote, unreusableNote } from '../history/repetition-note.ts'
 import {
   blockedError,
@@ -6,65 +5,60 @@ import {
   unverifiedError,
   verifyTimeoutError,
 } from '../journal/call-errors.ts'
-import { type BegunCall, type CallScope, stoppedError, withinTask } from './call-scope.ts'
+import { runWithinTask } from '../context/ambient-context.ts'
+import { type BegunCall, type CallScope, stoppedError } from './call-scope.ts'
 import { type CallSummary, outcomeOf } from '../history/call-history.ts'
-import { chain } from '../async/maybe-promise.ts'
+import { drive, settled, type Steps } from '../async/maybe-promise.ts'
 import { readRecordedJson } from '../json/read-recorded-json.ts'
 import type { RecordedJson } from '../json/recorded-json.ts'
 import { withTimeout } from '../async/with-timeout.ts'
 import type { OnRetry, PriorCall, Verdict } from '../contract/tool-definition.ts'
 
 /** Answers with the recorded output of an earlier success; undefined when the record is not the whole output. */
-export function answerFromRecord(
+export function* answerFromRecord(
   call: CallScope,
   prior: CallSummary,
-): MaybePromise<BegunCall | undefined> {
-  return chain(outputOf(call, prior), (recorded) => {
-    if (!recorded.exact) return undefined
-    const output = readRecordedJson(recorded.json)
-    const replay = {
-      status: 'success',
-      output: recorded,
-      effect: 'none',
-      replayOf: prior.callToken,
-    } as const
-    return chain(call.ending.recordUnrun(replay), () => ({ kind: 'answer' as const, output }))
-  })
+): Steps<BegunCall | undefined> {
+  const recorded = yield* outputOf(call, prior)
+  if (!recorded.exact) return undefined
+  const output = readRecordedJson(recorded.json)
+  const replay = { status: 'success', effect: 'none', replayOf: prior.callToken } as const
+  yield* call.finish.recordUnrun({ ...replay, output: recorded })
+  return { kind: 'answer', output }
 }
 
 /** Refuses a call because an earlier one may stand for it. */
-export function refuseRepetition(call: CallScope, prior: CallSummary): MaybePromise<never> {
+export function* refuseRepetition(call: CallScope, prior: CallSummary): Steps<never> {
   const { toolName, idempotencyKey, inputJson } = call.record.row
-  return chain(outputOf(call, prior), ({ json: outputJson }) =>
-    call.ending.refuse(
-      blockedError(toolName, idempotencyKey ?? '', prior, { inputJson, outputJson }),
-    ),
-  )
+  const { json: outputJson } = yield* outputOf(call, prior)
+  const error = blockedError(toolName, idempotencyKey ?? '', prior, { inputJson, outputJson })
+  return yield* call.finish.refuse(error)
 }
 
 /** Asks the tool what became of an earlier call. What did take effect is answered with, what did not runs. */
-export async function verifyEarlier(
+export async function verifyPrior(
   call: CallScope,
   prior: CallSummary,
   running: Extract<BegunCall, { kind: 'run' }>,
   onRetry: OnRetry,
 ): Promise<BegunCall> {
-  const { record, ending } = call
+  const { record, finish } = call
   let verdict: Verdict<unknown>
   try {
     verdict = await ask(call, prior, running)
   } catch (error) {
-    return ending.refuse(stoppedError(call) ?? unverifiedError(prior.toolName, error))
+    return drive(finish.refuse(stoppedError(call) ?? unverifiedError(prior.toolName, error)))
   }
   if (verdict.happened === true) {
     const { output } = verdict
     const replay = { status: 'success', effect: 'none', replayOf: prior.callToken } as const
-    const fenced = await ending.finish({ ...replay, output: record.describeOutput(output) })
+    const recorded = record.describeOutput(output)
+    const fenced = await drive(finish.finish({ ...replay, output: recorded }))
     if (fenced !== undefined) throw fenced
     return { kind: 'answer', output }
   }
   if (verdict.happened === false) return running
-  if (onRetry === 'block') return refuseRepetition(call, prior)
+  if (onRetry === 'block') return drive(refuseRepetition(call, prior))
   noteRepetition(call, prior)
   return running
 }
@@ -77,7 +71,7 @@ async function ask(
 ): Promise<Verdict<unknown>> {
   const { verify, timeoutMs = task.timeoutMs } = definition
   const { signal } = abort
-  const asked = (async () => withinTask(task, () => verify?.(args, priorCall(prior), context)))()
+  const asked = (async () => runWithinTask(task, () => verify?.(args, priorCall(prior), context)))()
   let timeout: unknown
   const verdict: unknown = await withTimeout(asked, {
     timeoutMs,
@@ -122,12 +116,9 @@ export function noteUnreusable(
   journal.history.notes.set(options.toolCallId, note)
 }
 
-function outputOf({ task }: CallScope, prior: CallSummary): MaybePromise<RecordedJson> {
-  const rows = task.log.list({ callToken: prior.callToken, limit: 1 })
-  return chain(rows, ([row]) => ({
-    json: row?.outputJson ?? null,
-    exact: row?.outputExact === true,
-  }))
+function* outputOf({ task }: CallScope, prior: CallSummary): Steps<RecordedJson> {
+  const [row] = yield* settled(task.log.list({ callToken: prior.callToken, limit: 1 }))
+  return { json: row?.outputJson ?? null, exact: row?.outputExact === true }
 }
 
 function priorCall(prior: CallSummary): PriorCall {

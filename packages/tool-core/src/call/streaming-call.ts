@@ -1,53 +1,52 @@
-import { SmithersError } from '../errors/smithers-error.ts'
+import { drive } from '../async/maybe-promise.ts'
+import { runWithinTask } from '../context/ambient-context.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
-import { startTimeLimit } from './time-limit.ts'
-import { ToolCall } from './tool-call.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
+import { beginCall } from './begin-call.ts'
+import { type CallScope, leaveCall, openCall } from './call-scope.ts'
+import { failCall, succeedCall } from './settle-call.ts'
+import { startTimeLimit } from './time-limit.ts'
 
 /**
  * Runs one call of a tool that streams. The AI SDK looks at what `execute` returns before any promise settles, so this
- * returns the generator itself; the call has its place in the task from now on, and its row from the first `next`.
+ * returns the generator itself; the call has its seat in the task from now on, and its row from the first `next`.
  */
 export function executeStreamingCall(
   definition: ToolDefinition,
   args: unknown,
   options: ToolCallOptions | undefined,
 ): AsyncGenerator<unknown, void> {
-  return streamAndLeave(new ToolCall(definition, options), definition, args)
+  return streamAndLeave(openCall(definition, options), args)
 }
 
-async function* streamAndLeave(
-  call: ToolCall,
-  definition: ToolDefinition,
-  given: unknown,
-): AsyncGenerator<unknown, void> {
+async function* streamAndLeave(call: CallScope, given: unknown): AsyncGenerator<unknown, void> {
   try {
-    yield* stream(call, definition, given)
+    yield* stream(call, given)
   } finally {
-    call.leave()
+    leaveCall(call)
   }
 }
 
-async function* stream(
-  call: ToolCall,
-  definition: ToolDefinition,
-  given: unknown,
-): AsyncGenerator<unknown, void> {
-  const begun = await call.begin(given)
+async function* stream(call: CallScope, given: unknown): AsyncGenerator<unknown, void> {
+  const { definition, task, record } = call
+  const begun = await drive(beginCall(call, given))
   if (begun.kind === 'answer') {
     yield begun.output
     return
   }
   const { args, context } = begun
-  const limit = startTimeLimit(definition, call)
-  const values = call.run(() => definition.execute(args, context) as AsyncIterable<unknown>)
+  const limit = startTimeLimit(call)
+  const values = record.events.around(record.row, () =>
+    runWithinTask(task, () => definition.execute(args, context) as AsyncIterable<unknown>),
+  )
   const iterator = values[Symbol.asyncIterator]()
   let last: unknown
   let state: 'streaming' | 'done' | 'failed' = 'streaming'
   try {
     for (;;) {
-      // A generator runs in the context of whoever asks for its next value.
-      const step = await limit.race(call.within(() => iterator.next()))
+      // A generator runs in the context of the code that asks for its next value.
+      const step = await limit.race(runWithinTask(task, () => iterator.next()))
       if (step.done === true) break
       last = step.value
       yield last
@@ -55,15 +54,14 @@ async function* stream(
     state = 'done'
   } catch (error) {
     state = 'failed'
-    await call.fail(error)
-    throw call.told(error)
+    throw await drive(failCall(call, error))
   } finally {
     limit.clear()
     if (state !== 'done') void closeQuietly(iterator)
-    // The consumer stopped listening: what the tool had done by then, nobody knows.
-    if (state === 'streaming') await call.fail(abandonedError(definition.metadata.name))
+    // The consumer stopped listening: what the tool had done by then is unknown.
+    if (state === 'streaming') await drive(failCall(call, abandonedError(definition.metadata.name)))
   }
-  await call.succeed(last)
+  await drive(succeedCall(call, last))
 }
 
 async function closeQuietly(iterator: AsyncIterator<unknown>): Promise<void> {

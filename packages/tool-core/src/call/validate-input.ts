@@ -1,6 +1,5 @@
-import type { MaybePromise } from '../async/maybe-promise.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
-import { chain } from '../async/maybe-promise.ts'
+import { settled, type Steps } from '../async/maybe-promise.ts'
 import { isParsed } from './parsed-input.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 
@@ -10,22 +9,21 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
  *
  * @throws SmithersError `INVALID_INPUT`, naming each place and what is wrong there, never the value.
  */
-export function validateInput(definition: ToolDefinition, args: unknown): MaybePromise<unknown> {
+export function* validateInput(definition: ToolDefinition, args: unknown): Steps<unknown> {
   const { schema } = definition
   if (isParsed(schema, args)) return args
-  return chain(schema['~standard'].validate(args), (result) => {
-    if (result.issues === undefined) return result.value
-    const issues = result.issues.map(({ path = [], message }) => ({
-      path: steps(path).map(shortName).join('.'),
-      message: withShortNames(message, valueAt(args, steps(path))),
-    }))
-    const list = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
-    throw new SmithersError(
-      'INVALID_INPUT',
-      `The input of tool "${definition.metadata.name}" is invalid. ${list.join('; ')}. Correct the input and call the tool again.`,
-      { details: { toolName: definition.metadata.name, issues }, effect: 'none' },
-    )
-  })
+  const result = yield* settled(schema['~standard'].validate(args))
+  if (result.issues === undefined) return result.value
+  const issues = result.issues.map(({ path = [], message }) => ({
+    path: steps(path).map(shortName).join('.'),
+    message: withShortNames(message, valueAt(args, steps(path))),
+  }))
+  const list = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `The input of tool "${definition.metadata.name}" is invalid. ${list.join('; ')}. Correct the input and call the tool again.`,
+    { details: { toolName: definition.metadata.name, issues }, effect: 'none' },
+  )
 }
 
 /** Characters of a property's name that the log keeps. */

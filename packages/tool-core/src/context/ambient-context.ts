@@ -32,6 +32,11 @@ export function getToolContext(): TaskContext | undefined {
   return storage.getStore()
 }
 
+/** Makes a task ambient, so that tools called within belong to it. */
+export function runWithinTask<Result>(task: TaskContext, fn: () => Result): Result {
+  return storage.getStore() === task ? fn() : storage.run(task, fn)
+}
+
 /** Finds the context of a call: bound by `run.tools`, else in the agent's own context, else ambient, else ephemeral. */
 export function contextOfCall(options: ToolCallOptions): TaskContext {
   const bound = options[boundContext]

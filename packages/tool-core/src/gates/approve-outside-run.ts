@@ -1,5 +1,4 @@
-import { chain } from '../async/maybe-promise.ts'
-import type { MaybePromise } from '../async/maybe-promise.ts'
+import { settled, type Steps } from '../async/maybe-promise.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { isNeeded } from '../approvals/approve-call.ts'
 import { type ApprovedCall } from '../approvals/approvable-call.ts'
@@ -14,21 +13,19 @@ import { sdkApprovalOf } from '../approvals/sdk-approval.ts'
  *
  * @throws SmithersError `TOOL_APPROVAL_REQUIRED`
  */
-export function approveOutsideRun(
+export function* approveOutsideRun(
   call: ApprovableCall,
   settings: ApprovalSettings,
-): MaybePromise<ApprovedCall | undefined> {
-  return chain(isNeeded(settings, call), (needed) => {
-    if (!needed) return undefined
-    const { definition, messages, row, args } = call
-    const approvalId = sdkApprovalOf(messages, row.toolCallId ?? '')
-    const { usedApprovals } = gatesOutsideRun(definition, messages)
-    // One answer of the user serves one execution.
-    if (approvalId === undefined || usedApprovals.has(approvalId)) throw needsRun(row.toolName)
-    usedApprovals.add(approvalId)
-    const giveBack = async (): Promise<void> => void usedApprovals.delete(approvalId)
-    return { args, giveBack, forget: undefined }
-  })
+): Steps<ApprovedCall | undefined> {
+  if (!(yield* settled(isNeeded(settings, call)))) return undefined
+  const { definition, messages, row, args } = call
+  const approvalId = sdkApprovalOf(messages, row.toolCallId ?? '')
+  const { usedApprovals } = gatesOutsideRun(definition, messages)
+  // One answer of the user serves one execution.
+  if (approvalId === undefined || usedApprovals.has(approvalId)) throw needsRun(row.toolName)
+  usedApprovals.add(approvalId)
+  const giveBack = async (): Promise<void> => void usedApprovals.delete(approvalId)
+  return { args, giveBack, forget: undefined }
 }
 
 function needsRun(toolName: string): SmithersError {

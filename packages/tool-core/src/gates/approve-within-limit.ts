@@ -1,4 +1,4 @@
-import { chain, rescue } from '../async/maybe-promise.ts'
+import { settled, type Steps } from '../async/maybe-promise.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { TaskContext } from '../contract/task-context.ts'
@@ -14,52 +14,38 @@ import type { ApprovalSettings, LimitSettings } from '../contract/gate-options.t
  *
  * @throws SmithersError as {@link approveCall}, and `TOOL_LIMIT_REACHED`
  */
-export function approveWithinLimit(
+export function* approveWithinLimit(
   call: ApprovableCall,
   settings: ApprovalSettings,
   { most }: LimitSettings,
   executions: ExecutionLimit,
-): MaybePromise<ApprovedCall | undefined> {
-  return chain(isNeeded(settings, call), (needed) => {
-    if (!needed) return undefined
-    const { task, callKey, row } = call
-    const answered = executions.ask(callKey)
-    return rescue(
-      () =>
-        chain(standingApprovals(task, row.toolName), (standing) => {
-          const keptFor = executions.keptFor(most, callKey, standing)
-          if (keptFor !== undefined) throw limitError(row.toolName, most, keptFor)
-          return chain(approveCall(call, { ...settings, needed: true }), (approved) => {
-            answered()
-            return approved
-          })
-        }),
-      (error) => {
-        answered()
-        throw error
-      },
-    )
-  })
+): Steps<ApprovedCall | undefined> {
+  if (!(yield* settled(isNeeded(settings, call)))) return undefined
+  const { task, callKey, row } = call
+  const answered = executions.ask(callKey)
+  try {
+    const open = yield* openApprovals(task, row.toolName)
+    const keptFor = executions.keptFor(most, callKey, open)
+    if (keptFor !== undefined) throw limitError(row.toolName, most, keptFor)
+    return yield* settled(approveCall(call, { ...settings, needed: true }))
+  } finally {
+    answered()
+  }
 }
 
-/**
- * The approvals of a tool for which its execution limit keeps a slot: those that wait for a decision, and those that
- * were given and not yet used.
- */
-function standingApprovals(
+/** The approvals of a tool for which its limit keeps a slot: those that are pending, and those given and not yet used. */
+function* openApprovals(
   { log, runId }: TaskContext,
   toolName: string,
-): MaybePromise<readonly ApprovalRow[]> {
+): Steps<readonly ApprovalRow[]> {
   const { approvals, capabilities } = log
   if (approvals === undefined || capabilities.approvals !== true) return []
-  return chain(withStatus(approvals, runId, 'pending'), (pending) =>
-    chain(withStatus(approvals, runId, 'approved'), (approved) => {
-      const nowMs = Date.now()
-      return [...pending, ...approved].filter(
-        ({ toolName: name, status, expiresAtMs }) =>
-          name === toolName && (status === 'approved' || (expiresAtMs ?? Infinity) > nowMs),
-      )
-    }),
+  const pending = yield* settled(withStatus(approvals, runId, 'pending'))
+  const approved = yield* settled(withStatus(approvals, runId, 'approved'))
+  const nowMs = Date.now()
+  return [...pending, ...approved].filter(
+    ({ toolName: name, status, expiresAtMs }) =>
+      name === toolName && (status === 'approved' || (expiresAtMs ?? Infinity) > nowMs),
   )
 }
 

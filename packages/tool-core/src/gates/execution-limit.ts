@@ -1,8 +1,7 @@
 import { brief } from '../journal/call-errors.ts'
-import { chain } from '../async/maybe-promise.ts'
+import { drive, isThenable, settled, type Steps } from '../async/maybe-promise.ts'
 import type { ApprovalRow } from '../log/approval-store.ts'
 import type { ToolCallLog, ToolCallQuery } from '../log/tool-call-log.ts'
-import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import type { LimitSettings } from '../contract/gate-options.ts'
@@ -22,29 +21,28 @@ export class ExecutionLimit {
   /** Calls that hold a slot while somebody is asked about them. */
   readonly #asking = new Set<string>()
 
-  /** Takes a slot; undefined when there is none left. */
-  reserve(
-    { most, counted }: LimitSettings,
-    earlier: () => MaybePromise<readonly ToolCallRow[]>,
-  ): MaybePromise<ReleaseSlot | undefined> {
-    return chain(this.#count(counted, earlier), () => {
-      const used = this.#used ?? 0
-      if (used >= most) return undefined
-      this.#used = used + 1
-      let held = true
-      return () => {
-        if (!held) return
-        held = false
-        this.#used = (this.#used ?? 1) - 1
-      }
-    })
-  }
-
   /** A call that holds a slot is asked about from now on, until the function is called that this returns. */
   ask(callKey: string): () => void {
     this.#asking.add(callKey)
     return () => {
       this.#asking.delete(callKey)
+    }
+  }
+
+  /** Takes a slot; undefined when there is none left. */
+  *reserve(
+    { most, counted }: LimitSettings,
+    earlier: () => Steps<readonly ToolCallRow[]>,
+  ): Steps<ReleaseSlot | undefined> {
+    yield* this.#count(counted, earlier)
+    const used = this.#used ?? 0
+    if (used >= most) return undefined
+    this.#used = used + 1
+    let taken = true
+    return () => {
+      if (!taken) return
+      taken = false
+      this.#used = (this.#used ?? 1) - 1
     }
   }
 
@@ -60,37 +58,53 @@ export class ExecutionLimit {
     return (this.#used ?? 0) + others.length > most ? others[0] : undefined
   }
 
-  #count(
+  /** Counts the earlier executions once for all calls; again when that failed. */
+  *#count(
     counted: LimitSettings['counted'],
-    earlier: () => MaybePromise<readonly ToolCallRow[]>,
-  ): MaybePromise<void> {
-    if (this.#used !== undefined) return undefined
-    if (this.#counting !== undefined) return this.#counting
-    const counting = chain(earlier(), (rows) => {
-      this.#used = rows.filter((row) => counts(row, counted)).length
-    })
-    if (this.#used !== undefined) return undefined
-    this.#counting = (counting as PromiseLike<void>).then(undefined, (error: unknown) => {
+    earlier: () => Steps<readonly ToolCallRow[]>,
+  ): Steps<void> {
+    if (this.#used !== undefined) return
+    if (this.#counting === undefined) {
+      const rows = drive(earlier())
+      if (!isThenable(rows)) {
+        this.#used = countOf(rows, counted)
+        return
+      }
+      this.#counting = this.#countLater(rows, counted)
+    }
+    yield this.#counting
+  }
+
+  async #countLater(
+    earlier: PromiseLike<readonly ToolCallRow[]>,
+    counted: LimitSettings['counted'],
+  ): Promise<void> {
+    try {
+      this.#used = countOf(await earlier, counted)
+    } finally {
       this.#counting = undefined
-      throw error
-    })
-    return this.#counting
+    }
   }
 }
 
+function countOf(rows: readonly ToolCallRow[], counted: LimitSettings['counted']): number {
+  return rows.filter((row) => counts(row, counted)).length
+}
+
 /** The rows of one tool in one run. */
-export function executionsOf(
+export function* executionsOf(
   log: ToolCallLog,
   runId: string,
   toolName: string,
-  before: readonly ToolCallRow[] = [],
-): MaybePromise<readonly ToolCallRow[]> {
-  const after = before.at(-1)
-  const query: ToolCallQuery = { runId, toolName, limit: pageSize, ...(after && { after }) }
-  return chain(log.list(query), (page) => {
-    const rows = [...before, ...page]
-    return page.length === pageSize ? executionsOf(log, runId, toolName, rows) : rows
-  })
+): Steps<readonly ToolCallRow[]> {
+  const rows: ToolCallRow[] = []
+  for (;;) {
+    const after = rows.at(-1)
+    const query: ToolCallQuery = { runId, toolName, limit: pageSize, ...(after && { after }) }
+    const page = yield* settled(log.list(query))
+    rows.push(...page)
+    if (page.length < pageSize) return rows
+  }
 }
 
 const pageSize = 1000

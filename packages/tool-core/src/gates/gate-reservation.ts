@@ -1,72 +1,61 @@
-import { chain } from '../async/maybe-promise.ts'
-import type { MaybePromise } from '../async/maybe-promise.ts'
+import { settled, type Steps } from '../async/maybe-promise.ts'
+import type { LimitSettings } from '../contract/gate-options.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import type { ApprovedCall } from '../approvals/approvable-call.ts'
 import type { SettleBreaker } from './circuit-breaker.ts'
 import type { ReleaseSlot } from './execution-limit.ts'
-import type { LimitSettings } from '../contract/gate-options.ts'
 import type { Flight } from './result-cache.ts'
 
-/** What the gates have set aside for one call, until it is known how the call ended. */
+/** How a call that passed the gates ended. */
+export type SettledCall =
+  | { readonly output: unknown }
+  | {
+      readonly error: unknown
+      /** What the call may have done: an approval of one that certainly did nothing still holds. */
+      readonly effect: CallEffect
+      /** The call was ended from outside, which says nothing about the tool. */
+      readonly aborted: boolean
+    }
+
+/** What the gates of a tool reserved for one call, until the call is settled or released. */
 export class GateReservation {
-  /** False when the call may only be answered from the cache. */
-  mayRun = true
-  #slot: ReleaseSlot | undefined
-  #counted: LimitSettings['counted'] = 'executions'
-  #approval: ApprovedCall | undefined
-  #breaker: SettleBreaker | undefined
-  #flight: Flight | undefined
+  slot: ReleaseSlot | undefined
+  counted: LimitSettings['counted'] = 'executions'
+  approval: ApprovedCall | undefined
+  breaker: SettleBreaker | undefined
+  flight: Flight | undefined;
 
-  holdSlot(slot: ReleaseSlot, counted: LimitSettings['counted']): void {
-    this.#slot = slot
-    this.#counted = counted
+  /** Asked once the start of the call is recorded: true when its approval is still its own, or it needed none. */
+  *stillApproved(): Steps<boolean> {
+    const { approval } = this
+    return approval?.isHeld === undefined || (yield* settled(approval.isHeld()))
   }
 
-  holdApproval(approval: ApprovedCall): void {
-    this.#approval = approval
-  }
-
-  holdBreaker(settle: SettleBreaker): void {
-    this.#breaker = settle
-  }
-
-  holdFlight(flight: Flight): void {
-    this.#flight = flight
-  }
-
-  /** Asked once the start of the call is recorded: its approval is still its own. Undefined when it needed none. */
-  stillApproved(): MaybePromise<boolean> | undefined {
-    return this.#approval?.isHeld?.()
-  }
-
-  succeeded(output: unknown): MaybePromise<void> {
-    this.#flight?.succeed(output)
-    this.#flight = undefined
-    return chain(this.#approval?.forget?.(), () => this.#breaker?.('success'))
-  }
-
-  /**
-   * @param ending.effect What the call may have done: an approval of one that certainly did nothing still stands.
-   * @param ending.aborted The call was ended from outside, which says nothing about the tool.
-   */
-  failed(
-    error: unknown,
-    { effect, aborted }: { readonly effect: CallEffect; readonly aborted: boolean },
-  ): MaybePromise<void> {
-    // Whoever stopped this call has not stopped those that wait for it: one of them runs in its place.
-    if (aborted) this.#flight?.abandon()
-    else this.#flight?.fail(error)
-    this.#flight = undefined
-    if (this.#counted === 'successes') this.#slot?.()
-    const forgotten = effect === 'none' ? undefined : this.#approval?.forget?.()
-    return chain(forgotten, () => this.#breaker?.(aborted ? 'unused' : 'failure'))
+  /** The call ran. */
+  *settle(ending: SettledCall): Steps<void> {
+    const { flight, approval } = this
+    this.flight = undefined
+    if ('output' in ending) {
+      flight?.succeed(ending.output)
+      if (approval?.forget !== undefined) yield* settled(approval.forget())
+      this.breaker?.('success')
+      return
+    }
+    const { error, effect, aborted } = ending
+    // Stopping this call has not stopped the calls that wait for it: one of them runs in its place.
+    if (aborted) flight?.abandon()
+    else flight?.fail(error)
+    if (this.counted === 'successes') this.slot?.()
+    if (effect !== 'none' && approval?.forget !== undefined) yield* settled(approval.forget())
+    this.breaker?.(aborted ? 'unused' : 'failure')
   }
 
   /** The call did not run: everything is given back. */
-  release(): MaybePromise<void> {
-    this.#slot?.()
-    this.#flight?.abandon()
-    this.#flight = undefined
-    return chain(this.#approval?.giveBack?.(), () => this.#breaker?.('unused'))
+  *release(): Steps<void> {
+    this.slot?.()
+    this.flight?.abandon()
+    this.flight = undefined
+    if (this.approval?.giveBack !== undefined) yield* settled(this.approval.giveBack())
+    this.breaker?.('unused')
   }
 }

@@ -1,13 +1,12 @@
 import { abortedError, waitTimeoutError } from '../journal/call-errors.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
-import { chain, isThenable, rescue } from '../async/maybe-promise.ts'
+import { settled, type Steps } from '../async/maybe-promise.ts'
 import { notPromised } from '../async/not-promised.ts'
 import { withTimeout } from '../async/with-timeout.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { hashInput } from '../history/idempotency-key.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 import type { StartRow } from '../log/tool-call-log.ts'
-import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import type { ToolContext } from '../contract/task-context.ts'
@@ -45,37 +44,35 @@ export interface CallAtGates {
 
 /** What the gates made of a call that they did not refuse. */
 export type Admission =
-  /** It runs, with these arguments, and tells `pass` how it ended. */
-  | { readonly kind: 'run'; readonly args: unknown; readonly pass: GateReservation }
+  /** It runs, with these arguments; the reservation is settled when it has ended. */
+  | { readonly kind: 'run'; readonly args: unknown; readonly reservation: GateReservation }
   /** The same call has been made elsewhere meanwhile, and its row has the result. */
   | { readonly kind: 'raced'; readonly args: unknown; readonly winner: ToolCallRow }
   /** An equal call has the result. */
   | { readonly kind: 'answer'; readonly args: unknown; readonly result: CachedResult }
 
 /**
- * Leads a call through the gates of its tool, in this order: limit, approval, breaker, cache (tools.md §1.3). Whatever
- * an earlier gate has set aside for the call is given back when a later one refuses it.
+ * Leads a call through the gates of its tool, in this order: limit, approval, breaker, cache. What an earlier gate
+ * reserved for the call is released when a later one refuses it.
  *
  * @throws SmithersError `TOOL_LIMIT_REACHED`, `TOOL_APPROVAL_REQUIRED`, `TOOL_APPROVAL_REJECTED`, `TOOL_CIRCUIT_OPEN`,
  *   or what the equal call threw whose result it waited for.
  */
-export function passGates(call: CallAtGates): MaybePromise<Admission> {
-  const pass = new GateReservation()
-  return rescue(
-    () =>
-      chain(reserve(call, pass), () =>
-        chain(approve(call, pass), ({ args, winner }): MaybePromise<Admission> => {
-          if (winner !== undefined) {
-            return chain(pass.release(), () => ({ kind: 'raced' as const, args, winner }))
-          }
-          return chain(enterBreaker(call, pass), () => visitCache(call, pass, args))
-        }),
-      ),
-    (error) =>
-      chain(pass.release(), () => {
-        throw error
-      }),
-  )
+export function* passGates(call: CallAtGates): Steps<Admission> {
+  const reservation = new GateReservation()
+  let runs = false
+  try {
+    const mayRun = yield* reserveSlot(call, reservation)
+    const { args, winner } = yield* approve(call, reservation, mayRun)
+    if (winner !== undefined) return { kind: 'raced', args, winner }
+    yield* enterBreaker(call, reservation)
+    const result = yield* visitCache(call, reservation, args, mayRun)
+    if (result !== undefined) return { kind: 'answer', args, result }
+    runs = true
+    return { kind: 'run', args, reservation }
+  } finally {
+    if (!runs) yield* reservation.release()
+  }
 }
 
 /** What the calls of the run share; outside a run, those of the conversation. */
@@ -85,78 +82,82 @@ function sharedGates({ task, definition, messages }: CallAtGates): RunGates {
   return gatesOutsideRun(definition, messages)
 }
 
-function reserve(call: CallAtGates, pass: GateReservation): MaybePromise<void> {
+/** Takes a slot of the tool's limit; false when the call may only be answered from the cache. */
+function* reserveSlot(call: CallAtGates, reservation: GateReservation): Steps<boolean> {
   const { limit } = call.gates
-  if (limit === undefined) return undefined
+  if (limit === undefined) return true
   const { task, policy, definition } = call
   const { name } = definition.metadata
   const fresh = task.ephemeral || policy.startsEmpty
-  const slot = sharedGates(call)
-    .limitOf(name)
-    .reserve(limit, () => (fresh ? [] : executionsOf(task.log, task.runId, name)))
-  return chain(slot, (release) => {
-    if (release !== undefined) return pass.holdSlot(release, limit.counted)
-    // What the cache answers is no execution.
+  const executions = sharedGates(call).limitOf(name)
+  const earlier = function* (): Steps<readonly ToolCallRow[]> {
+    return fresh ? [] : yield* executionsOf(task.log, task.runId, name)
+  }
+  const slot = yield* executions.reserve(limit, earlier)
+  if (slot === undefined) {
+    // What the cache answers is not an execution.
     if (!mayBeCached(call)) throw limitError(name, limit.most)
-    pass.mayRun = false
-    return undefined
-  })
+    return false
+  }
+  reservation.slot = slot
+  reservation.counted = limit.counted
+  return true
 }
 
-function approve(
+function* approve(
   call: CallAtGates,
-  pass: GateReservation,
-): MaybePromise<Pick<ApprovedCall, 'args' | 'winner'>> {
+  reservation: GateReservation,
+  mayRun: boolean,
+): Steps<Pick<ApprovedCall, 'args' | 'winner'>> {
   const { approval, limit } = call.gates
   if (approval === undefined) return call
-  return chain(ask(call, approval, pass.mayRun ? limit : undefined), (approved) => {
-    if (approved === undefined) return call
-    pass.holdApproval(approved)
-    return approved
-  })
+  const approved = yield* ask(call, approval, mayRun ? limit : undefined)
+  if (approved === undefined) return call
+  reservation.approval = approved
+  return approved
 }
 
-function ask(
+function* ask(
   call: CallAtGates,
   approval: ApprovalSettings,
   limit: LimitSettings | undefined,
-): MaybePromise<ApprovedCall | undefined> {
-  if (call.task.ephemeral) return approveOutsideRun(call, approval)
-  if (limit === undefined) return approveCall(call, approval)
+): Steps<ApprovedCall | undefined> {
+  if (call.task.ephemeral) return yield* approveOutsideRun(call, approval)
+  if (limit === undefined) return yield* settled(approveCall(call, approval))
   const executions = sharedGates(call).limitOf(call.definition.metadata.name)
-  return approveWithinLimit(call, approval, limit, executions)
+  return yield* approveWithinLimit(call, approval, limit, executions)
 }
 
-function enterBreaker(call: CallAtGates, pass: GateReservation): MaybePromise<void> {
-  const { breaker } = call.gates
-  if (breaker === undefined) return undefined
+function* enterBreaker(call: CallAtGates, reservation: GateReservation): Steps<void> {
+  const { breaker: settings } = call.gates
+  if (settings === undefined) return
   const { definition } = call
-  const { name } = definition.metadata
-  return chain(sharedGates(call).breakerOf(definition, name, breaker).enter(), (settle) =>
-    pass.holdBreaker(settle),
-  )
+  const breaker = sharedGates(call).breakerOf(definition, definition.metadata.name, settings)
+  reservation.breaker = yield* settled(breaker.enter())
 }
 
-function visitCache(
+/** The result of an equal call; undefined when this one runs. */
+function* visitCache(
   call: CallAtGates,
-  pass: GateReservation,
+  reservation: GateReservation,
   args: unknown,
-): MaybePromise<Admission> {
+  mayRun: boolean,
+): Steps<CachedResult | undefined> {
   const { cache: settings, limit } = call.gates
-  if (settings === undefined) return { kind: 'run', args, pass }
-  const { name } = call.definition.metadata
+  if (settings === undefined) return undefined
   const key = cacheKey(call, settings, args)
-  const visit = cacheOf(call, settings).visit(key, call.row.callToken, settings)
-  if (visit.kind === 'hit') return answer(pass, args, visit.result)
-  if (visit.kind === 'lead') {
-    pass.holdFlight(visit.flight)
-    if (!pass.mayRun && limit !== undefined) throw limitError(name, limit.most)
-    return { kind: 'run', args, pass }
+  for (;;) {
+    const visit = cacheOf(call, settings).visit(key, call.row.callToken, settings)
+    if (visit.kind === 'hit') return visit.result
+    if (visit.kind === 'lead') {
+      reservation.flight = visit.flight
+      if (!mayRun && limit !== undefined) throw limitError(call.row.toolName, limit.most)
+      return undefined
+    }
+    const result = yield* settled(resultOf(call, visit.result))
+    // A result that cannot be shared is made anew by every call that asked.
+    if (result !== undefined) return result
   }
-  return resultOf(call, visit.result).then((result) =>
-    // What cannot be shared is made anew by everyone who asked.
-    result === undefined ? visitCache(call, pass, args) : answer(pass, args, result),
-  )
 }
 
 /** Waits for an equal call, but no longer than this one may take. */
@@ -169,16 +170,6 @@ function resultOf<Result>(call: CallAtGates, running: Promise<Result>): Promise<
     signal: context().abortSignal,
     aborted: (reason) => abortedError(name, reason),
   })
-}
-
-function answer(
-  pass: GateReservation,
-  args: unknown,
-  result: CachedResult,
-): MaybePromise<Admission> {
-  const admission: Admission = { kind: 'answer', args, result }
-  const given = pass.release()
-  return isThenable(given) ? given.then(() => admission) : admission
 }
 
 function cacheOf(call: CallAtGates, { scope }: CacheSettings): ResultCache {

@@ -28,51 +28,30 @@ export function withRetries(
 async function runWithRetries(
   toolName: string,
   settings: RetrySettings,
-  signal: () => AbortSignal,
+  signalOf: () => AbortSignal,
   work: () => unknown,
 ): Promise<unknown> {
-  try {
-    return await work()
-  } catch (error) {
-    // Most calls succeed, so the policy and its library are for those that do not.
-    if (!mayRetry(toolName, settings, error, 1, signal())) throw error
-    return await retryAfter(error, toolName, settings, signal(), work)
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work()
+    } catch (error) {
+      // Most calls succeed, so their signal is not even made.
+      const signal = signalOf()
+      const isLast = tries > settings.maxRetries
+      if (isLast || !mayRetry(toolName, settings, error, tries, signal)) throw error
+      await pause(pauseMs(settings, tries), signal)
+    }
   }
 }
 
-async function retryAfter(
-  first: unknown,
-  toolName: string,
-  settings: RetrySettings,
-  signal: AbortSignal,
-  work: () => unknown,
-): Promise<unknown> {
-  const { ExponentialBackoff, halfJitterGenerator, handleWhen, retry } = await import('cockatiel')
-  const { maxRetries, backoffMs, maxBackoffMs } = settings
-  const pauses = new ExponentialBackoff({
-    initialDelay: backoffMs,
-    maxDelay: maxBackoffMs,
-    generator: halfJitterGenerator,
-  })
-  let pause: { readonly duration: number; next(context: unknown): typeof pause } | undefined
-  let tries = 0
-  const policy = retry(
-    // The first failure is known; after the last try there is nothing left to decide.
-    handleWhen(
-      (error) =>
-        tries === 1 || (tries <= maxRetries && mayRetry(toolName, settings, error, tries, signal)),
-    ),
-    { maxAttempts: maxRetries },
-  )
-  return policy.execute(async () => {
-    tries += 1
-    // The first try is the one that has already failed.
-    if (tries === 1) throw first
-    // Paused here and not by the policy, whose pauses cannot be cut short.
-    pause = (pause ?? pauses).next(undefined) as NonNullable<typeof pause>
-    await sleep(pause.duration, undefined, { signal }).catch(() => signal.throwIfAborted())
-    return work()
-  })
+/** Doubles with each try up to the longest; half of it is random, so that callers do not try again all at once. */
+function pauseMs({ backoffMs, maxBackoffMs }: RetrySettings, tries: number): number {
+  const longest = Math.min(backoffMs * 2 ** (tries - 1), maxBackoffMs)
+  return (longest / 2) * (1 + Math.random())
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
 function mayRetry(

@@ -80,9 +80,8 @@ export class CallHistory {
     return this.#earlier
   }
 
-  addEarlier(rows: readonly ToolCallRow[]): void {
-    const nowMs = Date.now()
-    this.#earlier = [...this.#earlier, ...rows.map((row) => summarizeRow(row, nowMs))]
+  addEarlier(calls: readonly CallSummary[]): void {
+    this.#earlier = calls
   }
 
   addBegun(fingerprint: string, call: CallSummary): void {

@@ -1,14 +1,14 @@
 import { isOrphan } from '../log/orphan.ts'
-import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 import type { SmithersError } from '../errors/smithers-error.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
 import { FinalAnswer } from './final-answer.ts'
 import { RunPause } from './run-pause.ts'
-import { CallHistory } from '../history/call-history.ts'
+import { CallHistory, type CallSummary, summarizeRow } from '../history/call-history.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
-import { chain, isThenable, rescue } from '../async/maybe-promise.ts'
+import { drive, isThenable, settled, type Steps } from '../async/maybe-promise.ts'
+import { currentOwnerId } from '../log/process-owner.ts'
 
 const journalKey: unique symbol = Symbol.for('smithers.tool.journal') as never
 
@@ -28,6 +28,7 @@ export function journalOf(context: TaskContext): AttemptJournal {
 /** What the calls of one attempt of a task share. */
 export class AttemptJournal {
   readonly task: TaskContext
+  readonly ownerId: string = currentOwnerId()
   readonly policy: JournalPolicy
   readonly history: CallHistory
   readonly leases: LeaseKeeper
@@ -51,39 +52,34 @@ export class AttemptJournal {
     this.leases = new LeaseKeeper(task.log, policy.leaseMs, policy.onLogError)
   }
 
-  /** Takes the next place in the attempt. Synchronous, so that the order of places is the order of calls. */
+  /** Takes the next seat in the attempt. Synchronous, so that seats follow the order of calls. */
   nextOrdinal(): number {
     this.#ordinal += 1
     return this.#ordinal
   }
 
-  /** The seq of a place; known once the journal is open. */
+  /** The seq of a seat; known once the journal is open. */
   seqOf(ordinal: number): number {
     return this.#baseSeq + ordinal
   }
 
   /** Reads what earlier calls of this task left in the log, once; again when that failed. */
-  open(): MaybePromise<void> {
-    if (this.#opened) return undefined
-    if (this.#opening !== undefined) return this.#opening
-    const reading = this.policy.startsEmpty ? undefined : this.#readEarlier()
-    if (!isThenable(reading)) {
-      this.#opened = true
-      return undefined
+  *open(): Steps<void> {
+    if (this.#opened) return
+    if (this.#opening === undefined) {
+      const reading = this.policy.startsEmpty ? undefined : drive(this.#readEarlier())
+      if (isThenable(reading)) this.#opening = this.#settleOpening(reading)
+      else this.#opened = true
     }
-    this.#opening = this.#settleOpening(reading)
-    return this.#opening
+    if (this.#opening !== undefined) yield this.#opening
   }
 
-  /** Moves the places not yet taken behind the last row of this attempt, because somebody else writes to it. */
-  rebase(): MaybePromise<void> {
+  /** Moves the seats not yet taken behind the last row of this attempt, because another worker writes to it. */
+  *rebase(): Steps<void> {
     const { runId, nodeId, iteration, attempt, log } = this.task
-    return chain(
-      log.list({ runId, nodeId, iteration, attempt, order: 'descending', limit: 1 }),
-      ([last]) => {
-        this.#baseSeq = Math.max(this.#baseSeq + 1, last?.seq ?? 0)
-      },
-    )
+    const newest = { runId, nodeId, iteration, attempt, order: 'descending', limit: 1 } as const
+    const [last] = yield* settled(log.list(newest))
+    this.#baseSeq = Math.max(this.#baseSeq + 1, last?.seq ?? 0)
   }
 
   /** What went wrong with the run itself, so that its result must not be trusted. */
@@ -118,36 +114,37 @@ export class AttemptJournal {
     }
   }
 
-  #readEarlier(before: readonly ToolCallRow[] = []): MaybePromise<void> {
+  *#readEarlier(): Steps<void> {
     const { runId, nodeId, iteration, attempt, log } = this.task
-    const after = before.at(-1)
-    return chain(
-      log.list({ runId, nodeId, iteration, limit: pageSize, ...(after && { after }) }),
-      (page) => {
-        const rows = [...before, ...page]
-        if (page.length === pageSize) return this.#readEarlier(rows)
-        this.history.addEarlier(rows)
-        for (const row of rows) {
-          if (row.attempt === attempt) this.#baseSeq = Math.max(this.#baseSeq, row.seq)
-        }
-        return this.#recoverOrphans(rows)
-      },
-    )
+    const nowMs = Date.now()
+    const earlier: CallSummary[] = []
+    let orphans = false
+    let after: ToolCallRow | undefined
+    for (;;) {
+      const query = { runId, nodeId, iteration, limit: pageSize, ...(after && { after }) }
+      const page: ToolCallRow[] = yield* settled(log.list(query))
+      for (const row of page) {
+        earlier.push(summarizeRow(row, nowMs))
+        if (row.attempt === attempt) this.#baseSeq = Math.max(this.#baseSeq, row.seq)
+        orphans ||= isOrphan(row, nowMs)
+      }
+      after = page.at(-1)
+      if (page.length < pageSize) break
+    }
+    this.history.addEarlier(earlier)
+    if (orphans) yield* this.#recoverOrphans(nowMs)
   }
 
   /** Lets the log say what is known of calls whose worker is gone: that their outcome is not. */
-  #recoverOrphans(rows: readonly ToolCallRow[]): MaybePromise<void> {
+  *#recoverOrphans(nowMs: number): Steps<void> {
     const { runId, nodeId, iteration, log } = this.task
-    const nowMs = Date.now()
-    if (!rows.some((row) => isOrphan(row, nowMs))) return undefined
-    return rescue(
-      () => chain(log.recover({ runId, nodeId, iteration, nowMs }), ignore),
+    try {
+      yield* settled(log.recover({ runId, nodeId, iteration, nowMs }))
+    } catch (error) {
       // They are treated as orphans all the same.
-      this.policy.onLogError,
-    )
+      this.policy.onLogError(error)
+    }
   }
 }
 
 const pageSize = 1000
-
-function ignore(): void {}

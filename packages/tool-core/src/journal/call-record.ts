@@ -1,15 +1,13 @@
-import { currentOwnerId } from '../log/process-owner.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FinishPatch, StartOptions, StartResult, StartRow } from '../log/tool-call-log.ts'
-import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { ToolCallClaim } from '../log/tool-call-row.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import { CallEvents } from './call-events.ts'
 import type { CallIdentity } from '../history/call-identity.ts'
 import { effectScopeOf } from './effect-scope.ts'
-import { finishRow } from './finish-row.ts'
 import type { CallSummary } from '../history/call-history.ts'
 import { loggedInput, loggedOutput } from './log-mappers.ts'
-import { chain } from '../async/maybe-promise.ts'
+import { settled, type Steps } from '../async/maybe-promise.ts'
 import {
   recordError,
   type RecordedError,
@@ -42,10 +40,12 @@ export class CallRecord {
   readonly #ordinal: number
   // Filled in as the call proceeds; a copy at each step would cost more than the steps.
   readonly #row: Writable<StartRow>
-  readonly #events: CallEvents = new CallEvents()
+  readonly row: StartRow
+  readonly events: CallEvents = new CallEvents()
+  /** True once the log holds the start. */
+  stored = false
   #known: CallSummary | undefined
   #fingerprint = ''
-  #stored = false
 
   constructor(definition: ToolDefinition, journal: AttemptJournal, toolCallId: string | null) {
     this.#definition = definition
@@ -69,27 +69,20 @@ export class CallRecord {
       occurrence: 0,
       sideEffect,
       idempotent,
-      ownerId: currentOwnerId(),
+      ownerId: journal.ownerId,
       leaseExpiresAtMs: null,
       replayOf: null,
-      effectScope: effectScopeOf(definition, journal.task),
+      effectScope: sideEffect ? effectScopeOf(definition, journal.task) : null,
       traceId: null,
       spanId: null,
     }
-  }
-
-  get row(): StartRow {
-    return this.#row
-  }
-
-  /** True once the log holds the start. */
-  get stored(): boolean {
-    return this.#stored
+    this.row = this.#row
   }
 
   /** Puts into the row what the log may see of the parsed input. */
   describeInput(args: unknown): void {
-    this.describeGiven(loggedInput(this.#definition, args))
+    const { logInput } = this.#definition
+    this.describeGiven(logInput === undefined ? args : loggedInput(this.#definition, args))
   }
 
   /** Puts a value into the row as the input, without the tool's mapper. */
@@ -129,48 +122,70 @@ export class CallRecord {
   }
 
   /** Stores the start row, with a claim on its key when asked. */
-  start(
+  *start(
     claim: ToolCallClaim | null,
     durability: StartOptions['durability'],
-  ): MaybePromise<{ readonly ok: true } | ClaimedKey> {
-    return this.#start({ claim, durability }, 0)
+  ): Steps<{ readonly ok: true } | ClaimedKey> {
+    const { task, policy } = this.#journal
+    for (let rebases = 0; ; rebases += 1) {
+      const startedAtMs = Date.now()
+      this.#row.seq = this.#journal.seqOf(this.#ordinal)
+      this.#row.startedAtMs = startedAtMs
+      this.#row.leaseExpiresAtMs = startedAtMs + policy.leaseMs
+      const result = yield* settled(task.log.start(this.#row, { claim, durability }))
+      if (result.ok) {
+        this.stored = true
+        return result
+      }
+      if (result.reason === 'claimed') return result
+      // Another worker writes to the same attempt.
+      if (rebases >= mostRebases) throw new Error(`seq ${this.#row.seq} of the attempt is taken.`)
+      yield* this.#journal.rebase()
+    }
   }
 
-  /** Finishes the row; `'fenced'` when somebody else has. */
-  finish(outcome: CallOutcome): MaybePromise<'ok' | 'fenced'> {
+  /** Finishes the row; `'fenced'` when another worker has. */
+  *finish(outcome: CallOutcome): Steps<'ok' | 'fenced'> {
     const failure = outcome.status === 'error' ? this.#recordFailure(outcome) : undefined
     const patch = this.#patchOf(outcome, failure)
     this.#remember(patch)
-    const finished = this.#stored
-      ? finishRow(this.#journal.task.log, this.#row.callToken, patch)
-      : 'ok'
-    return chain(finished, (result) => {
-      this.#events.settle(this.#row, patch, () =>
-        failure && outcome.status === 'error'
-          ? visibleError(outcome.error, failure, this.#journal.policy.redact)
-          : undefined,
-      )
-      return result
-    })
+    const result = this.stored ? yield* this.#finishRow(patch) : 'ok'
+    this.events.settle(this.#row, patch, () =>
+      failure && outcome.status === 'error'
+        ? visibleError(outcome.error, failure, this.#journal.policy.redact)
+        : undefined,
+    )
+    return result
+  }
+
+  /** Tries again for about two seconds: the effect has happened, so losing its record is the last resort. */
+  *#finishRow(patch: FinishPatch): Steps<'ok' | 'fenced'> {
+    const { log } = this.#journal.task
+    const { callToken } = this.#row
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const result = yield* settled(log.finish(callToken, patch))
+        if (result === 'ok' || tries === 0) return result
+        // A try whose answer was lost may have finished the row: then the log holds what this call wrote.
+        const [row] = yield* settled(log.list({ callToken, limit: 1 }))
+        const isOurs = row?.finishedAtMs === patch.finishedAtMs && row.status === patch.status
+        return isOurs ? 'ok' : 'fenced'
+      } catch (error) {
+        const delayMs = finishDelaysMs[tries]
+        if (delayMs === undefined) throw error
+        yield sleep(delayMs)
+      }
+    }
   }
 
   /** What the log may see of an output. */
   describeOutput(output: unknown): RecordedJson {
     const { policy, task } = this.#journal
+    const { logOutput } = this.#definition
+    if (logOutput === undefined) return recordJson(output, policy.redact, task.maxOutputBytes)
     const seen = loggedOutput(this.#definition, output)
-    const recorded = recordJson(seen, policy.redact, task.maxOutputBytes)
     // What a mapper has made of the output is not the output.
-    return this.#definition.logOutput === undefined ? recorded : { ...recorded, exact: false }
-  }
-
-  /** Runs the synchronous part of the tool, with whatever subscribers of the events bind to it. */
-  around<Result>(fn: () => Result): Result {
-    return this.#events.around(this.#row, fn)
-  }
-
-  /** Tells that the call is over. */
-  end(snapshotError?: unknown): void {
-    this.#events.end(snapshotError)
+    return { ...recordJson(seen, policy.redact, task.maxOutputBytes), exact: false }
   }
 
   /** The tool was not run and the log does not say so: the call leaves its place to the next equal one. */
@@ -179,24 +194,6 @@ export class CallRecord {
     this.#known.status = 'error'
     this.#known.effect = 'none'
     this.#journal.history.markFailed(this.#fingerprint, this.#known)
-  }
-
-  #start(options: StartOptions, rebases: number): MaybePromise<{ readonly ok: true } | ClaimedKey> {
-    const { task, policy } = this.#journal
-    const startedAtMs = Date.now()
-    this.#row.seq = this.#journal.seqOf(this.#ordinal)
-    this.#row.startedAtMs = startedAtMs
-    this.#row.leaseExpiresAtMs = startedAtMs + policy.leaseMs
-    return chain(task.log.start(this.#row, options), (result) => {
-      if (result.ok) {
-        this.#stored = true
-        return result
-      }
-      if (result.reason === 'claimed') return result
-      // Another worker writes to the same attempt.
-      if (rebases >= mostRebases) throw new Error(`seq ${this.#row.seq} of the attempt is taken.`)
-      return chain(this.#journal.rebase(), () => this.#start(options, rebases + 1))
-    })
   }
 
   #recordFailure({ error, effect }: Extract<CallOutcome, { status: 'error' }>): RecordedError {
@@ -234,3 +231,6 @@ export class CallRecord {
 }
 
 const mostRebases = 10
+
+/** Pauses before further tries to finish a row. */
+const finishDelaysMs: readonly number[] = [20, 100, 500, 1000]

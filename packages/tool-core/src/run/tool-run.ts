@@ -1,6 +1,6 @@
 import { runWithToolContext } from '../context/ambient-context.ts'
 import { boundContext } from '../contract/tool-call-options.ts'
-import { chain } from '../async/maybe-promise.ts'
+import { chain, drive, type Steps } from '../async/maybe-promise.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
 import { type RecordedStep, recordInvalidCalls } from './record-invalid-calls.ts'
@@ -75,14 +75,13 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
   const journal = journalOf(context)
   const maxBytes = options.maxWarningBytes ?? 4000
 
-  function retryWarning(): MaybePromise<string | null> {
-    return chain(journal.open(), () => {
-      journal.history.warned = true
-      return retryWarningText({
-        attempt: context.attempt,
-        earlier: journal.history.earlier,
-        maxBytes,
-      })
+  function* retryWarning(): Steps<string | null> {
+    yield* journal.open()
+    journal.history.warned = true
+    return retryWarningText({
+      attempt: context.attempt,
+      earlier: journal.history.earlier,
+      maxBytes,
     })
   }
 
@@ -105,9 +104,9 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
     },
     record: (step) => recordInvalidCalls(step, handedOut, context),
     with: (fn) => runWithToolContext(context, fn),
-    retryWarning,
+    retryWarning: () => drive(retryWarning()),
     messages: (messages) =>
-      chain(retryWarning(), (warning) =>
+      chain(drive(retryWarning()), (warning) =>
         withRetryWarning(
           messages.filter((message) => !isRetryWarning(message)),
           warning,

@@ -1,0 +1,255 @@
+import { settled, type Steps } from '../async/maybe-promise.ts'
+import type { OnRetry } from '../contract/tool-definition.ts'
+import { isSmithersError } from '../errors/smithers-error.ts'
+import { type Admission, passGates } from '../gates/pass-gates.ts'
+import type { CachedResult } from '../gates/result-cache.ts'
+import { type CallSummary, summarizeRow } from '../history/call-history.ts'
+import type { CallIdentity } from '../history/call-identity.ts'
+import { decideReplay, onRetryOf, type ReplayDecision } from '../history/replay-decision.ts'
+import { fencedError, inProgressError } from '../journal/call-errors.ts'
+import { waitForHolder } from '../journal/wait-for-holder.ts'
+import type { ToolCallClaim, ToolCallRow } from '../log/tool-call-row.ts'
+import { createCallContext } from './call-context.ts'
+import { type BegunCall, type CallScope, stoppedError } from './call-scope.ts'
+import {
+  answerFromRecord,
+  noteRepetition,
+  noteUnreusable,
+  refuseRepetition,
+  verifyPrior,
+} from './replay-call.ts'
+
+/** A valid call, and what is known of earlier ones. */
+export interface LocatedCall {
+  readonly args: unknown
+  readonly identity: CallIdentity
+  /** The earlier calls of the same intent and occurrence, oldest first. */
+  readonly prior: readonly CallSummary[]
+  /** An earlier call that this one may be a rewording of. */
+  readonly reworded: CallSummary | undefined
+  /** The conversation holds this very call. */
+  readonly continued: boolean
+}
+
+/** The path of a valid call to its start row: the decision on earlier calls, the gates, the claim. */
+export class CallAdmission {
+  readonly #call: CallScope
+  readonly #identity: CallIdentity
+  readonly #onRetry: OnRetry
+  readonly #continued: boolean
+  #args: unknown
+  #prior: readonly CallSummary[]
+  #reworded: CallSummary | undefined
+  /** The very same call has been made elsewhere meanwhile. */
+  #raced = false
+  /** A success is to be repeated, because its output was not recorded whole. */
+  #repeats = false
+
+  constructor(call: CallScope, { args, identity, prior, reworded, continued }: LocatedCall) {
+    this.#call = call
+    this.#identity = identity
+    this.#onRetry = onRetryOf(call.definition, call.journal.policy.safety)
+    this.#continued = continued
+    this.#args = args
+    this.#prior = prior
+    this.#reworded = reworded
+  }
+
+  /** Decides on what is known of earlier calls, and does it; again when more becomes known. */
+  *admit(): Steps<BegunCall> {
+    const call = this.#call
+    for (;;) {
+      const decision = this.#decide()
+      if (decision.kind === 'block') return yield* refuseRepetition(call, decision.prior)
+      if (decision.kind === 'reuse') {
+        const answer = yield* answerFromRecord(call, decision.prior)
+        if (answer !== undefined) return answer
+        // What a retry may repeat with its key, a call that is the same one may not.
+        if (this.#continued || this.#raced) return yield* refuseRepetition(call, decision.prior)
+        this.#repeatUnreusable(decision.prior)
+      }
+      if (decision.kind === 'run' && decision.repeats !== undefined && this.#onRetry !== 'rerun') {
+        noteRepetition(call, decision.repeats)
+      }
+      const gates = call.definition.gates
+      const begun =
+        gates === undefined
+          ? yield* this.#start(decision)
+          : yield* this.#startThroughGates(gates, decision)
+      if (begun !== undefined) return begun
+    }
+  }
+
+  #decide(): ReplayDecision {
+    const { definition, journal } = this.#call
+    return decideReplay({
+      onRetry: this.#onRetry,
+      canVerify: definition.verify !== undefined,
+      prior: this.#prior,
+      reworded: this.#reworded,
+      continued: this.#continued || this.#raced,
+      allowed: journal.allowed.has(this.#key),
+    })
+  }
+
+  #repeatUnreusable(prior: CallSummary): void {
+    this.#call.definition.warn(
+      `Tool "${prior.toolName}" runs again with the key ${this.#key}: the output of the earlier call was not recorded whole, so it cannot be returned.`,
+    )
+    noteUnreusable(this.#call, prior)
+    this.#repeats = true
+  }
+
+  /** Starts the call once its gates let it through; what they reserved is released when it does not run. */
+  *#startThroughGates(
+    gates: NonNullable<CallScope['definition']['gates']>,
+    decision: ReplayDecision,
+  ): Steps<BegunCall | undefined> {
+    const call = this.#call
+    const admitted = yield* this.#visitGates(gates)
+    if (admitted.args !== this.#args) {
+      this.#args = admitted.args
+      call.record.describeInput(admitted.args)
+    }
+    if (admitted.kind === 'answer') return yield* this.#answerFromCache(admitted.result)
+    if (admitted.kind === 'raced') {
+      this.#raced = true
+      this.#prior = [...this.#prior, summarizeRow(admitted.winner, Date.now())]
+      return undefined
+    }
+    call.reservation = admitted.reservation
+    let runs = false
+    try {
+      // The gates may have waited long, for a person perhaps.
+      const stopped = stoppedError(call)
+      if (stopped !== undefined) return yield* call.finish.refuse(stopped)
+      const begun = yield* this.#start(decision)
+      runs = begun?.kind === 'run'
+      return begun
+    } finally {
+      if (!runs) yield* this.#releaseReservation()
+    }
+  }
+
+  *#visitGates(gates: NonNullable<CallScope['definition']['gates']>): Steps<Admission> {
+    const { definition, task, journal, record, options, finish } = this.#call
+    try {
+      return yield* passGates({
+        definition,
+        gates,
+        task,
+        policy: journal.policy,
+        row: record.row,
+        callKey: this.#callKey,
+        args: this.#args,
+        messages: options.messages,
+        context: () => this.#running().context,
+      })
+    } catch (error) {
+      const waits = isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED'
+      // Outside a run there is nothing to pause or to resume.
+      if (waits && !task.ephemeral) journal.pause.add(error)
+      return yield* finish.refuse(error)
+    }
+  }
+
+  *#answerFromCache({ output, callToken }: CachedResult): Steps<BegunCall> {
+    const { record, finish } = this.#call
+    const hit = { status: 'success', effect: 'none', fromCache: true } as const
+    yield* finish.recordUnrun({
+      ...hit,
+      output: record.describeOutput(output),
+      replayOf: callToken,
+    })
+    return { kind: 'answer', output }
+  }
+
+  *#releaseReservation(): Steps<void> {
+    const { reservation } = this.#call
+    this.#call.reservation = undefined
+    if (reservation !== undefined) yield* reservation.release()
+  }
+
+  /** Stores the start row; undefined when another call held the key, and what it did must be decided on first. */
+  *#start(decision: ReplayDecision): Steps<BegunCall | undefined> {
+    const call = this.#call
+    const { task, journal, record, finish, abort } = call
+    const holder = yield* this.#storeStart()
+    if (holder !== undefined) {
+      yield* this.#awaitHolder(holder)
+      return undefined
+    }
+    if (record.stored && !task.ephemeral) {
+      const { callToken, toolName } = record.row
+      journal.leases.hold(callToken, () => abort.abort(fencedError(toolName, callToken)))
+    }
+    if (call.reservation !== undefined && !(yield* call.reservation.stillApproved())) {
+      return yield* finish.refuse(inProgressError(record.row.toolName, 0, this.#key))
+    }
+    const stopped = stoppedError(call)
+    if (stopped !== undefined) return yield* finish.refuse(stopped)
+    const running = this.#running()
+    if (decision.kind !== 'verify') return running
+    return yield* settled(verifyPrior(call, decision.prior, running, this.#onRetry))
+  }
+
+  /** Returns the call that holds the key, if there is one. */
+  *#storeStart(): Steps<ToolCallRow | undefined> {
+    const { record, finish } = this.#call
+    try {
+      const started = yield* record.start(this.#claim(), finish.unsafe ? 'fsync' : 'relaxed')
+      return started.ok ? undefined : started.existing
+    } catch (error) {
+      finish.withoutLog(error)
+      return undefined
+    }
+  }
+
+  #running(): Extract<BegunCall, { kind: 'run' }> {
+    const { task, record, options, abort } = this.#call
+    const context = createCallContext(task, record.row, options, abort)
+    return { kind: 'run', args: this.#args, context }
+  }
+
+  #claim(): ToolCallClaim | null {
+    const { definition, journal } = this.#call
+    // Reads never block each other, and calls that share the key of a task are no repetitions of each other.
+    if (!definition.metadata.sideEffect || this.#identity.taskScoped) return null
+    const once = this.#continued || this.#onRetry === 'reuse' || this.#onRetry === 'block'
+    const repeats = this.#repeats || journal.allowed.has(this.#key)
+    return once && !repeats ? 'once' : 'inflight'
+  }
+
+  /** Waits for the call that holds the key, and adds it to what is decided on. */
+  *#awaitHolder(existing: ToolCallRow): Steps<void> {
+    const call = this.#call
+    const { log, timeoutMs } = call.task
+    const signal = call.options.abortSignal
+    let holder: ToolCallRow | undefined
+    try {
+      holder = yield* settled(waitForHolder(log, existing, { waitMs: timeoutMs, signal }))
+    } catch (error) {
+      if (signal?.aborted === true) return yield* call.finish.refuse(stoppedError(call) ?? error)
+      call.finish.withoutLog(error)
+    }
+    if (holder === undefined) {
+      return yield* call.finish.refuse(inProgressError(existing.toolName, timeoutMs, this.#key))
+    }
+    // The loser of a race to the very same call gets the winner's output, whatever the tool does on a retry.
+    this.#raced ||= holder.status === 'success'
+    this.#reworded = undefined
+    this.#prior = [...this.#prior, summarizeRow(holder, Date.now())]
+  }
+
+  /** Which call of the run this is, in every attempt; the documented key of a task does not tell its calls apart. */
+  get #callKey(): string {
+    const { inputHash, occurrence, toolName } = this.#call.record.row
+    return this.#identity.taskScoped
+      ? JSON.stringify([this.#key, toolName, inputHash, occurrence])
+      : this.#key
+  }
+
+  get #key(): string {
+    return this.#call.record.row.idempotencyKey ?? ''
+  }
+}

@@ -1,0 +1,65 @@
+import type { Steps } from '../async/maybe-promise.ts'
+import type { CallScope } from './call-scope.ts'
+import { errorWithNotice } from './error-with-notice.ts'
+import { inlineOutput } from './inline-output.ts'
+
+/** Records the output, and returns what the agent gets of it. */
+export function* succeedCall(call: CallScope, output: unknown): Steps<unknown> {
+  const { definition, record, finish, reservation } = call
+  const recorded = record.describeOutput(output)
+  const effect = definition.metadata.sideEffect ? 'applied' : 'none'
+  const fenced = yield* finish.finish({ status: 'success', output: recorded, effect })
+  if (fenced !== undefined) {
+    yield* settleReservation(call, { error: fenced, effect: 'unknown', aborted: true })
+    throw fenced
+  }
+  if (reservation !== undefined) yield* reservation.settle({ output })
+  yield* finish.snapshot()
+  return yield* shownOutput(call, output)
+}
+
+/** Records that the tool failed, and returns what the agent gets of the failure. */
+export function* failCall(call: CallScope, error: unknown): Steps<unknown> {
+  const { finish, options, journal } = call
+  const effect = finish.effectOf(error)
+  yield* finish.finish({ status: 'error', error, effect })
+  const aborted = options.abortSignal?.aborted === true || journal.signal.aborted
+  yield* settleReservation(call, { error, effect, aborted })
+  yield* finish.snapshot()
+  return shownError(call, error)
+}
+
+/** What the agent gets of an output. */
+export function* shownOutput(call: CallScope, output: unknown): Steps<unknown> {
+  const { definition, task, journal, record } = call
+  const { maxInlineOutputBytes: maxBytes, redact, onLogError } = journal.policy
+  const { archivesOutput, logOutput, streams } = definition
+  if (maxBytes === undefined || !archivesOutput) return output
+  // What the log may not see whole is not kept whole either; what a stream has shown cannot be taken back.
+  if (logOutput !== undefined || streams) return output
+  const { state, capabilities } = task.log
+  if (state === undefined || capabilities.state !== true) return output
+  return yield* inlineOutput(output, {
+    maxBytes,
+    store: state,
+    row: record.row,
+    redact,
+    onLogError,
+  })
+}
+
+/** A failure as the agent reads it: the note on a repeated call comes first. */
+function shownError({ journal, options }: CallScope, error: unknown): unknown {
+  const note = journal.history.notes.get(options.toolCallId)
+  return note === undefined ? error : errorWithNotice(error, note)
+}
+
+function* settleReservation(
+  { reservation }: CallScope,
+  failure: Exclude<
+    Parameters<NonNullable<CallScope['reservation']>['settle']>[0],
+    { output: unknown }
+  >,
+): Steps<void> {
+  if (reservation !== undefined) yield* reservation.settle(failure)
+}
