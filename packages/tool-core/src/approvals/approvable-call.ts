@@ -3,7 +3,9 @@ import type { ConversationMessage } from '../contract/task-context.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
-import type { MaybePromise, StartRow, ToolCallRow } from '../log.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
+import type { StartRow } from '../log/tool-call-log.ts'
+import type { ToolCallRow } from '../log/tool-call-row.ts'
 
 /** A call that may need approval. */
 export interface ApprovableCall {

@@ -7,7 +7,7 @@ import type { ApprovedCall } from './approvable-call.ts'
 import type { ApprovableCall } from './approvable-call.ts'
 import { checkArguments } from './check-approved-arguments.ts'
 import type { ApprovalSettings } from '../contract/gate-options.ts'
-import { runGatesOf } from '../gates/run-gates.ts'
+import type { ToolCallLog } from '../log/tool-call-log.ts'
 
 /**
  * Lets a call run that has taken an approval, with the approver's arguments when there are some. When they do not fit
@@ -78,10 +78,10 @@ export async function forgetSpentArguments(
   store: ApprovalStore,
   { task, policy }: ApprovableCall,
 ): Promise<void> {
-  const gates = runGatesOf(task)
-  if (gates.sweptApprovals) return
-  gates.sweptApprovals = true
   const { log, runId } = task
+  const swept = sweptRuns.get(log) ?? new Set()
+  if (swept.has(runId)) return
+  sweptRuns.set(log, swept.add(runId))
   const used = await store.list({ runId, status: 'executed', limit: Infinity })
   for (const row of used) {
     if (row.approvedArgsJson === null) continue
@@ -89,3 +89,5 @@ export async function forgetSpentArguments(
     if (use.kind === 'spent') await forgetArguments(store, row, policy.onLogError)
   }
 }
+
+const sweptRuns = new WeakMap<ToolCallLog, Set<string>>()

@@ -229,11 +229,12 @@ export class CallAdmission {
     try {
       holder = yield* settled(waitForHolder(log, existing, { waitMs: timeoutMs, signal }))
     } catch (error) {
-      if (signal?.aborted === true) return yield* call.finish.refuse(stoppedError(call) ?? error)
+      if (signal?.aborted === true) yield* call.finish.refuse(stoppedError(call) ?? error)
       call.finish.withoutLog(error)
     }
     if (holder === undefined) {
-      return yield* call.finish.refuse(inProgressError(existing.toolName, timeoutMs, this.#key))
+      yield* call.finish.refuse(inProgressError(existing.toolName, timeoutMs, this.#key))
+      return
     }
     // The loser of a race to the very same call gets the winner's output, whatever the tool does on a retry.
     this.#raced ||= holder.status === 'success'

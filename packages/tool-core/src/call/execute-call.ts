@@ -1,4 +1,4 @@
-import { drive, isThenable, type Steps } from '../async/maybe-promise.ts'
+import { drive, type Steps } from '../async/maybe-promise.ts'
 import { runWithinTask } from '../context/ambient-context.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'

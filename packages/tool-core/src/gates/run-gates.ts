@@ -14,8 +14,6 @@ export class RunGates {
   readonly #breakers = new WeakMap<object, CircuitBreaker>()
   /** Answers of users of the AI SDK that calls outside a run have used. */
   readonly usedApprovals: Set<string> = new Set()
-  /** This process has looked for what earlier ones of the run left in its approvals. */
-  sweptApprovals = false
 
   limitOf(toolName: string): ExecutionLimit {
     let limit = this.#limits.get(toolName)
