@@ -43,7 +43,7 @@ function editJob(hunks: number) {
     name: `edit, ${hunks} hunk${hunks === 1 ? '' : 's'} in 2 000 lines`,
     target: 0.9,
     ours: (round: number) =>
-      editFile(files, { path: ourName, patch: ours[round % 2] ?? '', rootDir: root, maxBytes }),
+      editFile(files, { path: ourName, patch: ours[round % 2] ?? '', maxBytes }),
     plain: async (round: number) => {
       const after = applyPatch(await fs.readFile(path, 'utf8'), plain[round % 2] ?? '')
       if (after === false) throw new Error('The patch does not apply.')

@@ -111,12 +111,33 @@ function inToolsForm({ message, details }: NonNullable<RunResult['error']>): str
   return message.replace(`run(${cmd}, ${list})`, () => `{ cmd: ${cmd}, args: ${list} }`)
 }
 
+/**
+ * Signals that end commands in practice. The name of any other would mislead: programs use the numbers from 129 on for
+ * errors of their own, as git does with 129 for wrong usage.
+ */
+const endingSignals: ReadonlySet<string> = new Set([
+  'SIGILL',
+  'SIGTRAP',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGKILL',
+  'SIGSEGV',
+  'SIGPIPE',
+  'SIGTERM',
+  'SIGXCPU',
+  'SIGXFSZ',
+  'SIGSYS',
+])
+
 function ending({ exitCode, signal }: RunResult): string {
   if (signal !== null) return `was ended by ${signal}`
-  // Shells and process namespaces report a signal as 128 plus its number.
+  // Shells and process namespaces report a signal as 128 plus its number, which a program can also return by itself.
   const number = (exitCode ?? 0) - 128
-  const name = Object.entries(constants.signals).find(([, value]) => value === number)?.[0]
-  return `exited with code ${exitCode}${name === undefined ? '' : ` (128 + ${number}: ${name})`}`
+  const name = Object.entries(constants.signals).find(
+    ([each, value]) => value === number && endingSignals.has(each),
+  )?.[0]
+  return `exited with code ${exitCode}${name === undefined ? '' : `, as after ${name}`}`
 }
 
 function withOutput(message: string, { output, status }: RunResult): string {

@@ -1,6 +1,6 @@
-import { isAbsolute, posix, relative, resolve } from 'node:path'
 import type { SandboxFiles } from '@smithers/sandbox'
 import { SmithersError } from '@smithers/tool-core'
+import { fileTarget } from './patch-target.ts'
 import { applyHunks } from './unified-diff.ts'
 import { patchFailed } from './unified-diff-error.ts'
 import { parseUnifiedDiff } from './unified-diff-parse.ts'
@@ -13,17 +13,14 @@ export async function editFile(
   {
     path,
     patch,
-    rootDir,
     maxBytes,
   }: {
     readonly path: string
     readonly patch: string
-    /** The root as given in the options: paths may spell it through a link. */
-    readonly rootDir: string
     readonly maxBytes: number
   },
 ): Promise<void> {
-  const hunks = await parseUnifiedDiff(patch, namesOf(path, [files.rootDir, resolve(rootDir)]))
+  const hunks = await parseUnifiedDiff(patch, fileTarget(files, path))
   await files.updateText(
     path,
     (before) => {
@@ -35,20 +32,6 @@ export async function editFile(
     },
     { maxBytes },
   )
-}
-
-/** The names that patch headers may use for a file: the given path, relative to the root, and absolute. */
-function namesOf(path: string, rootDirs: readonly string[]): readonly string[] {
-  const fromRoot = pathFromRoot(path, rootDirs).replaceAll('\\', '/')
-  return [path, fromRoot, ...rootDirs.map((rootDir) => posix.join(rootDir, fromRoot))].map((name) =>
-    posix.normalize(name),
-  )
-}
-
-function pathFromRoot(path: string, rootDirs: readonly string[]): string {
-  if (!isAbsolute(path)) return path
-  const paths = rootDirs.map((rootDir) => relative(rootDir, path))
-  return paths.find((each) => !isAbsolute(each) && !/^\.\.(?:[\\/]|$)/u.test(each)) ?? path
 }
 
 /** Returning "ok" would suggest that the change was made. */

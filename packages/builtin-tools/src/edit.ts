@@ -47,8 +47,7 @@ export function createEditTool(options: BundleOptions): DefinedTool<EditInput, s
           { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
         )
       }
-      const rootDir = options.rootDir ?? ctx.rootDir
-      await editFile(files, { path, patch, rootDir, maxBytes: maxOutputBytes })
+      await editFile(files, { path, patch, maxBytes: maxOutputBytes })
       return 'ok'
     },
   })

@@ -1,32 +1,38 @@
 import type { StructuredPatch } from 'diff'
+import type { PatchTarget } from './patch-target.ts'
 import { patchFailed, quoteLine } from './unified-diff-error.ts'
 
-/** Checks that the header of a patch changes this file, and only its contents. */
-export function checkHeader(file: StructuredPatch, paths: readonly string[]): void {
+/** Checks that the header of a patch changes only contents, and returns the names it gives the file. */
+export function headerNames(file: StructuredPatch): readonly string[] {
   const { oldFileName, newFileName, isCreate, isDelete, isRename, isCopy, isBinary } = file
   if (oldFileName === '/dev/null' || newFileName === '/dev/null') throw notAChange()
   if (isCreate === true || isDelete === true || isRename === true || isCopy === true)
     throw notAChange()
   if (isBinary === true) throw patchFailed('it is a binary patch. edit changes text.')
-  for (const name of [oldFileName, newFileName]) {
-    if (name !== undefined) checkName(name, paths)
-  }
+  return [oldFileName, newFileName].filter((name) => name !== undefined)
 }
 
-function checkName(name: string, paths: readonly string[]): void {
-  if (isNameOf(name.trim(), paths)) return
-  throw patchFailed(
-    `its header names ${quoteLine(name)}, but the path is ${quoteLine(paths[0])}. Pass the path of that file, or correct the header.`,
-    { logReason: 'its header names another file.' },
-  )
-}
-
-/** Checks a line outside the hunks for changes other than contents. */
-export function checkExtendedHeader(line: string, paths: readonly string[]): void {
+/** Checks a line outside the hunks for changes other than contents, and returns the name it gives the file, if any. */
+export function extendedHeaderName(line: string): string | undefined {
   if (isModeLine(line)) throw modeChange()
   if (/^\*\*\* (?:(?:Add|Delete) File|Move to):/u.test(line)) throw notAChange()
   const name = /^(?:\*\*\* Update File|Index):(.*)$/su.exec(line)?.[1]?.trim()
-  if (name !== undefined && name !== '') checkName(name, paths)
+  return name === '' ? undefined : name
+}
+
+/**
+ * Checks that every name of a patch means the target.
+ *
+ * @throws SmithersError `TOOL_PATCH_FAILED`
+ */
+export async function checkNames(names: readonly string[], target: PatchTarget): Promise<void> {
+  for (const name of new Set(names)) {
+    if (await target.isNamedBy(name)) continue
+    throw patchFailed(
+      `its header names ${quoteLine(name)}, but the path is ${quoteLine(target.path)}. Pass the path of that file, or correct the header.`,
+      { logReason: 'its header names another file.' },
+    )
+  }
 }
 
 export function isModeLine(line: string): boolean {
@@ -37,35 +43,6 @@ export function modeChange(): Error {
   return patchFailed(
     'it changes the mode of the file. edit only changes contents: remove the lines "old mode" and "new mode", and use chmod through bash.',
   )
-}
-
-const dateAtEnd = /\s\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?$/u
-
-/** Fits " 2024-01-01 00:00:00.123456789 +0000". */
-const maxDateLength = 48
-
-/** Searches the end only: matching from each of many blanks would take quadratic time. */
-function withoutDate(name: string): string {
-  const end = name.slice(-maxDateLength)
-  const date = dateAtEnd.exec(end)
-  return date === null ? name : name.slice(0, date.index - end.length).trimEnd()
-}
-
-/**
- * Whether a header's name is one of these paths: alone, behind the `a/` and `b/` that git writes (which may take the
- * place of the first slash), or before a date that a space and not a tab divides from it.
- */
-function isNameOf(name: string, paths: readonly string[]): boolean {
-  return [name, withoutDate(name)].some((written) => {
-    const bare = written.replace(/^[abciow]\//u, '')
-    const spellings = bare === written ? [written] : [written, bare, `/${bare}`]
-    return spellings.some((spelling) => paths.includes(tidy(spelling)))
-  })
-}
-
-/** Without what changes nothing. `..` stays, and matches nothing: nobody can say from where it leads. */
-function tidy(name: string): string {
-  return name.replaceAll(/\/{2,}/gu, '/').replace(/^(?:\.\/)+/u, '')
 }
 
 export function notAChange(): Error {

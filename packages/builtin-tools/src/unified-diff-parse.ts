@@ -1,8 +1,10 @@
 import type { StructuredPatch } from 'diff'
+import type { PatchTarget } from './patch-target.ts'
 import { patchFailed, quoteLine } from './unified-diff-error.ts'
 import {
-  checkExtendedHeader,
-  checkHeader,
+  checkNames,
+  extendedHeaderName,
+  headerNames,
   isModeLine,
   modeChange,
   notAChange,
@@ -44,15 +46,16 @@ function loadDiff(): Promise<typeof import('diff')> {
 /* * Parses a unified diff for one existing file. `diff` does the parsing; the checks afterwards refuse text that it skips,
  * which may be part of the intended change.
  *
- * @param paths names that the headers may use for the file
  * @throws SmithersError `TOOL_PATCH_FAILED`
  */
 export async function parseUnifiedDiff(
   patch: string,
-  paths: readonly string[],
+  target: PatchTarget,
 ): Promise<readonly Hunk[]> {
   const { parsePatch } = await loadDiff()
-  return checkedHunks(withoutSignature(patch), paths, parsePatch)
+  const { names, hunks } = checkedPatch(withoutSignature(patch), parsePatch)
+  await checkNames(names, target)
+  return hunks
 }
 
 /** git ends mailed patches with "-- " and its version, which the parser would take for a removed line. */
@@ -60,11 +63,13 @@ function withoutSignature(patch: string): string {
   return patch.replace(/\n-- \n\d[\w. ()-]*\n*$/u, '\n')
 }
 
-function checkedHunks(
-  patch: string,
-  paths: readonly string[],
-  parsePatch: typeof import('diff').parsePatch,
-): readonly Hunk[] {
+interface CheckedPatch {
+  /** The names that its headers give the file. */
+  readonly names: readonly string[]
+  readonly hunks: readonly Hunk[]
+}
+
+function checkedPatch(patch: string, parsePatch: typeof import('diff').parsePatch): CheckedPatch {
   const lines = patch.split('\n')
   checkHunkHeaders(lines)
   let files: readonly StructuredPatch[]
@@ -82,8 +87,7 @@ function checkedHunks(
       'it changes more than one file. Send one patch for each file, each to its own path.',
     )
   }
-  checkHeader(file, paths)
-  checkStrayLines(lines, file, paths)
+  const names = [...headerNames(file), ...strayNames(lines, file)]
   const hunks = file.hunks.map(({ oldStart, lines: body }, index) =>
     hunk(index + 1, oldStart - 1, body),
   )
@@ -94,7 +98,7 @@ function checkedHunks(
   if (hunks.every((each) => each.lines.every(({ operation }) => operation === ' '))) {
     throw patchFailed('no line of it begins with "+" or "-", so it changes nothing.')
   }
-  return hunks
+  return { names, hunks }
 }
 
 function hunk(number: number, statedIndex: number, body: readonly string[]): Hunk {
@@ -174,12 +178,12 @@ function withoutHunks(lines: readonly string[], file: StructuredPatch | undefine
   return patchFailed(`it has no hunk. Write a unified diff with hunks like ${exampleHeader}.`)
 }
 
-/** Refuses lines that the parser skipped although they look like hunk lines, and counts that it silently corrected. */
-function checkStrayLines(
-  lines: readonly string[],
-  { hunks }: StructuredPatch,
-  paths: readonly string[],
-): void {
+/**
+ * Refuses lines that the parser skipped although they look like hunk lines, and counts that it silently corrected.
+ * Returns the names in the other lines outside the hunks.
+ */
+function strayNames(lines: readonly string[], { hunks }: StructuredPatch): readonly string[] {
+  const names: string[] = []
   let number = 0
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index] ?? ''
@@ -200,6 +204,10 @@ function checkStrayLines(
         `${where}: ${quoteLine(line)}. Put it into a hunk and count it in the header.`,
         { logReason: `${where}.`, details: { hunk: number, patchLine: index + 1 } },
       )
-    } else checkExtendedHeader(line, paths)
+    } else {
+      const name = extendedHeaderName(line)
+      if (name !== undefined) names.push(name)
+    }
   }
+  return names
 }

@@ -65,6 +65,14 @@ describe('bash', () => {
     },
   )
 
+  test('names no signal for a code that git returns for wrong usage', async () => {
+    const { run, root } = createTask({ isolation: 'none' })
+    execFileSync('git', ['init', '-q', root])
+    await expect(run({ cmd: 'git', args: ['stash', '--no-such-option', 'x'] })).rejects.toThrow(
+      /^"git" exited with code 129\. Output:\n/,
+    )
+  })
+
   test('distinguishes blank output from none', async () => {
     const { run } = createTask()
     await expect(run({ cmd: 'sh', args: ['-c', 'echo; exit 3'] })).rejects.toThrow(
@@ -110,7 +118,7 @@ describe('bash', () => {
       },
     })
     await expect(run({ cmd: 'sh', args: ['-c', 'exit 137'] })).rejects.toThrow(
-      'exited with code 137 (128 + 9: SIGKILL).',
+      'exited with code 137, as after SIGKILL.',
     )
   })
 

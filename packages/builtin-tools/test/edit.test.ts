@@ -81,6 +81,38 @@ describe('edit', () => {
     }
   })
 
+  it.each([
+    ['src/f', '/src/f'],
+    ['src/f', './src/../src/f'],
+    ['src/f', 'src/./f'],
+    ['src/f', 'link/f'],
+    ['link/f', 'src/f'],
+    ['src/f', 'a/link/f'],
+    // As diff writes them in the subdirectory.
+    ['src/f', 'f'],
+    ['a/f', 'a/f'],
+    ['n'.repeat(255), `a/${'n'.repeat(255)}`],
+  ])('edits %s under the header %s, which leads to the same file', async (path, name) => {
+    const task = createFileTask({ 'src/x': '', [path.replace('link', 'src')]: numbered(1, 9) })
+    symlinkSync('src', join(task.root, 'link'))
+    const header = `--- ${name}\n+++ ${name.replace(/^a\//u, 'b/')}\n`
+    expect(await task.edit(path, header + upperCase(5))).toBe('ok')
+    expect(task.text(path)).toContain('LINE 5')
+  })
+
+  it.each([
+    ['src/f', 'f', 'another file of that name exists'],
+    ['src/f', 'rc/f', 'it is the end of the text, not of the path'],
+    ['f', 'src/f', 'another file of that name exists'],
+    ['f', 'gone/f', 'the path is the end of the name, not the other way round'],
+    ['f', '../f', 'it leads out of the root'],
+  ])('does not edit %s under the header %s, since %s', async (path, name) => {
+    const task = createFileTask({ f: numbered(1, 9), 'src/f': numbered(1, 9) })
+    const refusal = task.edit(path, `--- ${name}\n+++ ${name}\n${upperCase(5)}`)
+    await expect(refusal).rejects.toThrow(`its header names "${name}"`)
+    expect([task.text('f'), task.text('src/f')]).toEqual([numbered(1, 9), numbered(1, 9)])
+  })
+
   it('suggests chmod for a patch that changes only the mode', async () => {
     const task = createFileTask({ f: numbered(1, 9) })
     const before = task.mode('f')

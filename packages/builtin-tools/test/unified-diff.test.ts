@@ -2,10 +2,13 @@ import { applyPatch, createTwoFilesPatch } from 'diff'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { applyHunks } from '../src/unified-diff.ts'
+import type { PatchTarget } from '../src/patch-target.ts'
 import { parseUnifiedDiff } from '../src/unified-diff-parse.ts'
 
+const target: PatchTarget = { path: 'f', isNamedBy: async (name) => name === 'f' }
+
 async function apply(text: string, patch: string): Promise<string> {
-  return applyHunks(text, await parseUnifiedDiff(patch, ['f']), 'f')
+  return applyHunks(text, await parseUnifiedDiff(patch, target), 'f')
 }
 
 const lineText = fc.oneof(
