@@ -11,7 +11,7 @@ import type { Sandbox, SandboxOptions } from './sandbox.ts'
  * const { output } = await sandbox.run('node', ['--test'])
  */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  // Loaded with the first sandbox: who only confines files does not wait for backends and the runner.
+  // Loaded with the first sandbox: a caller that only confines files does not load backends and the runner.
   const { openSandbox } = await import('./open-sandbox.ts')
   return openSandbox(options)
 }

@@ -44,4 +44,4 @@ export {
   type SandboxErrorCode,
   type SandboxErrorOptions,
 } from './errors/sandbox-error.ts'
-export type { IsolationWish } from './isolation/detect-isolation.ts'
+export type { IsolationOption } from './isolation/detect-isolation.ts'

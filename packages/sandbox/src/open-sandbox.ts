@@ -25,8 +25,8 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const network = resolveNetwork(options.network ?? 'none')
   const limits = resolveLimits(options.limits ?? {})
   const filePolicy = options.files ?? {}
-  const wish = options.isolation ?? 'auto'
-  const { backend, report: isolation } = await detectIsolation({ wish, network })
+  const requested = options.isolation ?? 'auto'
+  const { backend, report: isolation } = await detectIsolation({ isolation: requested, network })
   const check = await resolveCommandCheck(options.commands ?? 'basic', network, isolation)
   const files = createSandboxFiles({
     // As it was given: absolute paths may be spelled with its links.
@@ -35,7 +35,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     protect: filePolicy.protect ?? 'default',
     maxLinks: filePolicy.maxLinks ?? 1,
     durability: filePolicy.durability ?? 'fsync',
-    guard: requiresFiles(wish) ? 'beneath' : 'auto',
+    guard: requiresFiles(requested) ? 'beneath' : 'auto',
   })
   const { rootDir } = files
   const foreign = foreignRoot(rootDir, backend.name)
@@ -63,7 +63,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     rootDir,
     files,
     report,
-    run: (command, args = [], choice = {}) => confinedRun(settings, command, args, choice),
+    run: (command, args = [], runOptions = {}) => confinedRun(settings, command, args, runOptions),
     explain: (action) => explainAction(settings, action),
     session: () => createSession(settings),
     close: () => files.close(),
@@ -72,7 +72,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
 
 function resolveNetwork(network: NonNullable<SandboxOptions['network']>): 'none' | 'host' {
   if (typeof network === 'string') return network
-  // Never a silent 'host': who asks for a few hosts must not get all of them.
+  // Never a silent 'host': a caller that allows a few hosts must not get all of them.
   throw new SandboxError(
     'TOOL_ISOLATION_UNAVAILABLE',
     "network: { allow: [...] } is not available yet. Use network: 'none', or 'host' to allow every connection.",
@@ -92,7 +92,7 @@ async function resolveCommandCheck(
     case 'basic':
       return checkBasicPolicy
     case 'strict':
-      // The shell parser is loaded by those who want it.
+      // The shell parser is loaded only where it is used.
       return (await import('./command-policy/strict-policy.ts')).checkStrictPolicy
     default:
       if (report.enforced.network === 'enforced') return null
@@ -105,6 +105,9 @@ async function resolveCommandCheck(
   }
 }
 
-function requiresFiles(wish: NonNullable<SandboxOptions['isolation']>): boolean {
-  return wish === 'require' || (typeof wish === 'object' && wish.require.includes('files'))
+function requiresFiles(isolation: NonNullable<SandboxOptions['isolation']>): boolean {
+  return (
+    isolation === 'require' ||
+    (typeof isolation === 'object' && isolation.require.includes('files'))
+  )
 }

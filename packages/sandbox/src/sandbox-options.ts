@@ -49,7 +49,7 @@ export const sandboxOptions: FieldsOf<SandboxOptions> = {
   warn: callback,
 }
 
-/** A list of hosts passes: who makes the sandbox answers that it is not possible yet. */
+/** Accepts a list of hosts: `openSandbox` then says that it is not possible yet. */
 function network(...[value, name, all]: Parameters<OptionReader>): unknown {
   if (value === 'none' || value === 'host') return value
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -1,6 +1,6 @@
 import type { SandboxFiles } from './files/sandbox-files.ts'
 import type { IsolationReport } from './isolation/backend.ts'
-import type { IsolationWish } from './isolation/detect-isolation.ts'
+import type { IsolationOption } from './isolation/detect-isolation.ts'
 import type { CommandLimits } from './options/limits.ts'
 import type { CommandCheck } from './command-policy/command-policy.ts'
 import type { EnvironmentOptions } from './process/environment.ts'
@@ -25,8 +25,8 @@ export interface SandboxOptions {
    *
    * @default 'auto'
    */
-  readonly isolation?: IsolationWish | undefined
-  /** Told once when commands run without an enforced network. @default process.emitWarning */
+  readonly isolation?: IsolationOption | undefined
+  /** Called once when commands run without an enforced network. @default process.emitWarning */
   readonly warn?: ((message: string) => void) | undefined
 }
 

@@ -13,7 +13,7 @@ export type { ToolCallOptions } from './contract/tool-call-options.ts'
 export type {
   ConversationMessage,
   DurabilitySnapshot,
-  IsolationSetting,
+  IsolationOption,
   TaskContext,
   ToolContext,
 } from './contract/task-context.ts'

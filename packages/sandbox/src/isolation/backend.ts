@@ -35,7 +35,7 @@ export interface IsolationReport {
 }
 
 /** What a live canary found out about one backend on this machine, for this user. */
-export interface ProbeVerdict {
+export interface ProbeResult {
   /** False: the backend does not run here, or let through what it must stop; `notEnforced` says which. */
   readonly usable: boolean
   readonly enforced: EnforcedProperties
@@ -46,7 +46,7 @@ export interface ProbeVerdict {
 export interface IsolationBackend {
   readonly name: IsolationBackendName
   /** Tries the backend live, once per process and user: what it claims was seen to hold. Never throws. */
-  probe(): Promise<ProbeVerdict>
+  probe(): Promise<ProbeResult>
   /**
    * What has to be awaited before {@link IsolationBackend.start}; `undefined` when everything is ready. Other commands may
    * take what was prepared, so ask again after waiting.

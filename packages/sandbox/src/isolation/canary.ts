@@ -26,7 +26,7 @@ export interface CanaryFindings {
  * which this function listens on, to create a user namespace, to open a system setting for writing, and to leave a
  * process behind; and says what succeeded. Judged from outside where outside can see it.
  *
- * @throws whatever stands in the way of setting the traps
+ * @throws the system's error when a trap cannot be set
  */
 export async function runCanary(starter: Starter): Promise<CanaryFindings> {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'smithers-canary-')))
@@ -93,11 +93,11 @@ export async function runCanary(starter: Starter): Promise<CanaryFindings> {
 interface CanaryOutcome {
   readonly stdout: string
   readonly stderr: string
-  /** Everyone who held the output has ended. */
+  /** Every process with the output open has ended. */
   readonly ended: boolean
 }
 
-// The canary takes about 60 ms; a machine on which it takes this long is not one to give a verdict about.
+// The canary takes about 60 ms; a machine that needs this long cannot be judged.
 const canaryTimeoutMs = 20_000
 
 // The process left behind lives for five seconds by itself.
@@ -122,7 +122,7 @@ async function runConfined(
       deny: [],
       limits: { temporaryMb: 16 },
     },
-    // Electron runs as Node only when told to.
+    // Electron runs as Node only with this variable.
     env: { PATH: '/usr/bin:/bin', HOME: homedir(), ELECTRON_RUN_AS_NODE: '1' },
     limits: { fileMb: null, cpuSeconds: null, processes: null },
     controlGroups: [],
@@ -151,7 +151,7 @@ async function runConfined(
 
 function parseReport(stdout: string): CanaryReport | null {
   try {
-    // Written by our own program; a forged one can only make the verdict worse, since the effects are judged beside it.
+    // Written by our own program; a forged one can only add faults, since the effects are checked as well.
     return JSON.parse(stdout.trim()) as CanaryReport
   } catch {
     return null

@@ -5,7 +5,7 @@ import type {
   IsolationProperty,
   IsolationReport,
   NotEnforced,
-  ProbeVerdict,
+  ProbeResult,
 } from './backend.ts'
 import { createBubblewrap } from './bubblewrap/backend.ts'
 import { createNoIsolation } from './none.ts'
@@ -16,7 +16,7 @@ import { createSeatbelt } from './seatbelt/backend.ts'
  * report that says which. `'require'`: every property, or an error before the first command. `{ require }`: those
  * properties, and the named backend if one is named. `'none'`: no isolation, spelled out.
  */
-export type IsolationWish =
+export type IsolationOption =
   | 'auto'
   | 'require'
   | 'none'
@@ -24,7 +24,7 @@ export type IsolationWish =
 
 /** What {@link detectIsolation} decides from. */
 export interface DetectIsolationOptions {
-  readonly wish: IsolationWish
+  readonly isolation: IsolationOption
   /** The network that commands will have: `'host'` is not a property missing, it was asked for. */
   readonly network: 'none' | 'host'
   /** Strongest first. @default bubblewrap, seatbelt, none */
@@ -41,19 +41,19 @@ export interface DetectedIsolation {
  * Finds the strongest backend that works for this user on this machine. Each is tried once per process and user.
  *
  * @throws SandboxError `TOOL_ISOLATION_UNAVAILABLE` when a required property is not enforced: names it and the remedy
- * @throws SandboxError `INVALID_INPUT` for a wish that is none of {@link IsolationWish}
+ * @throws SandboxError `INVALID_INPUT` for a value that is none of {@link IsolationOption}
  */
 export async function detectIsolation(options: DetectIsolationOptions): Promise<DetectedIsolation> {
-  const { required, named } = resolveWish(options.wish)
+  const { required, named } = resolveIsolation(options.isolation)
   const candidates = candidatesFor(named, options.backends ?? ownBackends())
   const missing: NotEnforced[] = []
   for (const backend of candidates) {
-    const verdict = await cachedVerdict(backend)
-    if (!verdict.usable) {
-      missing.push(...verdict.notEnforced)
+    const probed = await cachedProbe(backend)
+    if (!probed.usable) {
+      missing.push(...probed.notEnforced)
       continue
     }
-    const report = reportOf(backend, verdict, missing, options)
+    const report = reportOf(backend, probed, missing, options)
     const lacking = required.filter((property) => !isEnforced(report, property))
     // Where a stronger backend failed, its obstacle says it all; the weaker one's properties follow from it.
     if (lacking.length > 0) {
@@ -67,26 +67,26 @@ export async function detectIsolation(options: DetectIsolationOptions): Promise<
 const allProperties: readonly IsolationProperty[] = ['files', 'network', 'kill', 'syscalls']
 const allBackends: readonly IsolationBackendName[] = ['bubblewrap', 'seatbelt', 'none']
 
-interface ResolvedWish {
+interface ResolvedIsolation {
   readonly required: readonly IsolationProperty[]
   readonly named: IsolationBackendName | undefined
 }
 
-function resolveWish(wish: IsolationWish): ResolvedWish {
-  if (wish === 'auto') return { required: [], named: undefined }
-  if (wish === 'require') return { required: allProperties, named: undefined }
-  if (wish === 'none') return { required: [], named: 'none' }
+function resolveIsolation(isolation: IsolationOption): ResolvedIsolation {
+  if (isolation === 'auto') return { required: [], named: undefined }
+  if (isolation === 'require') return { required: allProperties, named: undefined }
+  if (isolation === 'none') return { required: [], named: 'none' }
   const known =
-    typeof wish === 'object' &&
-    wish !== null &&
-    Array.isArray(wish.require) &&
-    wish.require.every((property) => allProperties.includes(property)) &&
-    (wish.backend === undefined || allBackends.includes(wish.backend))
-  if (known) return { required: wish.require, named: wish.backend }
+    typeof isolation === 'object' &&
+    isolation !== null &&
+    Array.isArray(isolation.require) &&
+    isolation.require.every((property) => allProperties.includes(property)) &&
+    (isolation.backend === undefined || allBackends.includes(isolation.backend))
+  if (known) return { required: isolation.require, named: isolation.backend }
   throw new SandboxError(
     'INVALID_INPUT',
-    `isolation is ${JSON.stringify(wish)}. Pass 'auto', 'require', 'none', or { require: [...] } with any of ${allProperties.join(', ')}, and as backend one of ${allBackends.join(', ')}.`,
-    { details: { option: 'isolation', value: wish }, effect: 'none' },
+    `isolation is ${JSON.stringify(isolation)}. Pass 'auto', 'require', 'none', or { require: [...] } with any of ${allProperties.join(', ')}, and as backend one of ${allBackends.join(', ')}.`,
+    { details: { option: 'isolation', value: isolation }, effect: 'none' },
   )
 }
 
@@ -95,20 +95,22 @@ function candidatesFor(
   all: readonly IsolationBackend[],
 ): readonly IsolationBackend[] {
   if (named !== undefined) return all.filter(({ name }) => name === named)
-  // A backend of another system is no obstacle worth reporting.
+  // A backend of another system is not worth reporting.
   const foreign = process.platform === 'darwin' ? 'bubblewrap' : 'seatbelt'
   return all.filter(({ name }) => name !== foreign)
 }
 
 function reportOf(
   backend: IsolationBackend,
-  verdict: ProbeVerdict,
+  probed: ProbeResult,
   missing: readonly NotEnforced[],
-  { network, wish }: DetectIsolationOptions,
+  { network, isolation }: DetectIsolationOptions,
 ): IsolationReport {
-  const enforced = network === 'host' ? { ...verdict.enforced, network } : verdict.enforced
+  const enforced = network === 'host' ? { ...probed.enforced, network } : probed.enforced
   const entries =
-    wish === 'none' ? verdict.notEnforced.map(asWished) : explain(verdict.notEnforced, missing)
+    isolation === 'none'
+      ? probed.notEnforced.map(asRequested)
+      : explain(probed.notEnforced, missing)
   return Object.freeze({
     backend: backend.name,
     enforced: Object.freeze({ ...enforced }),
@@ -118,7 +120,7 @@ function reportOf(
   })
 }
 
-function asWished(entry: NotEnforced): NotEnforced {
+function asRequested(entry: NotEnforced): NotEnforced {
   return {
     ...entry,
     fix: "isolation: 'none' was asked for. Leave the option out to use the strongest backend.",
@@ -167,14 +169,14 @@ function ownBackends(): readonly IsolationBackend[] {
 
 let backends: readonly IsolationBackend[] | undefined
 
-const verdicts = new WeakMap<IsolationBackend, Map<number, Promise<ProbeVerdict>>>()
+const probes = new WeakMap<IsolationBackend, Map<number, Promise<ProbeResult>>>()
 
 // Per user too: a process that gives up root may not be allowed what root was.
-function cachedVerdict(backend: IsolationBackend): Promise<ProbeVerdict> {
+function cachedProbe(backend: IsolationBackend): Promise<ProbeResult> {
   const uid = process.geteuid?.() ?? -1
-  const byUser = verdicts.get(backend) ?? new Map<number, Promise<ProbeVerdict>>()
-  verdicts.set(backend, byUser)
-  const verdict = byUser.get(uid) ?? backend.probe()
-  byUser.set(uid, verdict)
-  return verdict
+  const byUser = probes.get(backend) ?? new Map<number, Promise<ProbeResult>>()
+  probes.set(backend, byUser)
+  const probed = byUser.get(uid) ?? backend.probe()
+  byUser.set(uid, probed)
+  return probed
 }

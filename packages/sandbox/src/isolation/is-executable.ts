@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 
-/** Whether this user may execute what stands at `path`; false when nothing does. */
+/** Whether this user may execute the file at `path`; false when it does not exist. */
 export function isExecutable(path: string): boolean {
-  // Most places on PATH hold no such file, and an error costs ten times as much as a look.
+  // Most directories on PATH have no such file, and an error costs ten times as much as this check.
   if (!existsSync(path)) return false
   try {
     accessSync(path, constants.X_OK)

@@ -5,7 +5,7 @@ export type CommandAccess = 'write' | 'read'
 export interface IsolationPolicy {
   readonly network: 'none' | 'host'
   /**
-   * `'read'`: the command gets the root read-only, the system's programs and `read`, and nothing else: no settings, tools,
+   * `'read'`: the command gets the root read-only, the system's programs and `read`, and nothing else: no `/etc`, tools,
    * devices, `/proc`, home or temporary directory. @default 'write'
    */
   readonly access?: CommandAccess

@@ -1,4 +1,4 @@
-import type { ProbeVerdict } from './backend.ts'
+import type { ProbeResult } from './backend.ts'
 import { type SpawningBackend, startBySpawn } from './spawn/start-by-spawn.ts'
 import type { WrappedCommand, WrapRequest } from './spawn/wrapped-command.ts'
 
@@ -11,7 +11,7 @@ import type { WrappedCommand, WrapRequest } from './spawn/wrapped-command.ts'
 export function createNoIsolation(): SpawningBackend {
   return {
     name: 'none',
-    probe: () => Promise.resolve(verdict),
+    probe: () => Promise.resolve(probed),
     wrap,
     ...startBySpawn(wrap, { hasProcessNamespace: false }),
   }
@@ -20,14 +20,14 @@ export function createNoIsolation(): SpawningBackend {
 const fix =
   "Install bubblewrap on Linux (`apt-get install bubblewrap`), or see `isolation` in the package's README."
 
-const verdict: ProbeVerdict = {
+const probed: ProbeResult = {
   usable: true,
   enforced: { files: 'none', network: 'policy-only', kill: 'best-effort', syscalls: 'none' },
   notEnforced: [
     { what: 'files', why: 'Commands run with all the rights of the calling user.', fix },
     {
       what: 'network',
-      why: 'Only the static check of the command line stands before the network.',
+      why: 'Only the static check of the command line keeps commands off the network.',
       fix,
     },
     {

@@ -1,6 +1,6 @@
 import type { IsolationReport } from './backend.ts'
 
-/** Told already to the default sink; a process needs it once, however many sandboxes it makes. */
+/** The default sink gets the warning once per process, however many sandboxes it creates. */
 let emitted = false
 
 /**
@@ -19,10 +19,10 @@ export function policyOnlyWarning(
   const message =
     `Commands are kept off the network by a check of their command line only; a program that connects by itself is ` +
     `not stopped. ${why} ${fix}`.trim()
-  let told = false
+  let hasWarned = false
   return () => {
-    if (told) return
-    told = true
+    if (hasWarned) return
+    hasWarned = true
     if (sink !== undefined) {
       sink(message)
     } else if (!emitted) {

@@ -1,14 +1,14 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import picomatch from 'picomatch'
-import { cannotExamine, lookFailure } from './lookup-error.ts'
+import { cannotExamine, lookupFailure } from './lookup-error.ts'
 import { decodeName, pathOfName, replacement } from './path-bytes.ts'
 import { maxDeniedNames } from '../options/limits.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
 
 /**
  * The existing names under `rootDir` that the globs deny, from the root, for a backend to hide. A denied directory
- * stands for all that is in it; a denied link for what it points to inside the root.
+ * covers everything in it; a denied link covers its target inside the root.
  *
  * With globs this walks the tree before each command; without them it costs nothing. The walk only reads names: one
  * that another process swaps for a link meanwhile leads to names that do not exist under the root, and the backend
@@ -20,10 +20,10 @@ import { SandboxError } from '../errors/sandbox-error.ts'
  *
  * The event loop turns while a large tree is walked, and `checkTime` is asked in each turn: what it throws ends the walk.
  *
- * @throws SandboxError `TOOL_PATH_DENIED` for more names than can be hidden, or more entries than are looked at;
+ * @throws SandboxError `TOOL_PATH_DENIED` for more names than can be hidden, or more entries than are examined;
  * `TOOL_FILE_FAILED` when a directory cannot be listed for another reason
  */
-export async function findDenied(
+export async function findDeniedPaths(
   rootDir: string,
   globs: readonly string[],
   checkTime: () => void,
@@ -32,7 +32,7 @@ export async function findDenied(
   const matches = matcherOf(globs)
   const denied = new Set<string>()
   const pending = ['']
-  let seen = 0
+  let examined = 0
   let turnEndsAt = performance.now() + maxTurnMs
   for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
     if (performance.now() > turnEndsAt) {
@@ -45,8 +45,8 @@ export async function findDenied(
       denied.add(directory)
       continue
     }
-    seen += entries.length
-    if (seen > maxEntries) throw tooMuchToWalk(globs)
+    examined += entries.length
+    if (examined > maxEntries) throw tooMuchToWalk(globs)
     for (const entry of entries) {
       const name = directory === '' ? entry.name : `${directory}/${entry.name}`
       if (!matches(name)) {
@@ -66,12 +66,12 @@ export async function findDenied(
 /** Work in one turn of the event loop. */
 const maxTurnMs = 8
 
-/** Entries looked at before one command: some seconds, and a hundred times a large project. */
+/** Entries examined before one command: some seconds, and a hundred times a large project. */
 const maxEntries = 1_000_000
 
 /** Each directory above a denied name is a descriptor and a mount. */
 const maxDepth = 100
-/** Leaves room in a path for the root and for what stands before it inside. */
+/** Leaves room in a path for the root and for the directories above it inside. */
 const maxNameBytes = 2048
 
 function isTooDeep(name: string): boolean {
@@ -121,7 +121,7 @@ function entriesOf(rootDir: string, directory: string): readonly Entry[] | 'forb
       toEntry(entry, decodeName(entry.name)),
     )
   } catch (error) {
-    const failure = lookFailure(error)
+    const failure = lookupFailure(error)
     if (failure === 'absent') return []
     if (failure === 'forbidden' && directory !== '') return 'forbidden'
     throw cannotExamine(directory, 'deny', error)
@@ -137,7 +137,7 @@ function targetInside(rootDir: string, name: string): string | undefined {
   try {
     target = decodeName(realpathSync.native(pathOfName(`${rootDir}/${name}`), 'buffer'))
   } catch (error) {
-    if (lookFailure(error) === 'absent') return undefined
+    if (lookupFailure(error) === 'absent') return undefined
     throw cannotExamine(name, 'deny', error)
   }
   const prefix = rootDir === '/' ? '/' : `${rootDir}/`

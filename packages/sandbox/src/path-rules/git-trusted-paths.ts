@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
-import { lookFailure } from './lookup-error.ts'
-import { readBeginning } from './read-file-head.ts'
-import { isPossibleName, type RootLook } from './root-stat-cache.ts'
+import { lookupFailure } from './lookup-error.ts'
+import { readFileHead } from './read-file-head.ts'
+import { isPossibleName, type RootStatCache } from './root-stat-cache.ts'
 
 /** What a git outside the sandbox would trust under a root, besides names that are the same in every repository. */
-export interface GitNames {
+export interface GitTrustedPaths {
   /** To be mounted read-only, and watched. */
   readonly protect: readonly string[]
   /** Only watched: honest commands change them too, or they do not exist yet. */
@@ -28,7 +28,7 @@ const maxLooks = 2_000
  * Finds the repositories whose configuration a git started in the root would read: `.git`, or where a `.git` file points
  * inside the root, or the root itself when it looks like a bare repository; their submodules and linked worktrees.
  */
-export function gitNames(root: RootLook): GitNames {
+export function gitTrustedPaths(root: RootStatCache): GitTrustedPaths {
   const protect: string[] = []
   const watch: string[] = []
   const repositories = ['.git']
@@ -53,11 +53,11 @@ export function gitNames(root: RootLook): GitNames {
 }
 
 /** Whether git takes the root itself for a repository. */
-export function isBareRepository(root: RootLook): boolean {
+export function isBareRepository(root: RootStatCache): boolean {
   return ['HEAD', 'objects', 'refs'].every((name) => root.at(name) !== undefined)
 }
 
-function moduleNames(root: RootLook, modules: string): readonly string[] {
+function moduleNames(root: RootStatCache, modules: string): readonly string[] {
   const found: string[] = []
   const pending = [modules]
   for (let looks = 0; ; looks += 1) {
@@ -92,7 +92,7 @@ function gitFileTargets(rootDir: string): readonly string[] {
 
 function gitFileText(rootDir: string): string {
   try {
-    const text = readBeginning(`${rootDir}/.git`, maxGitFileBytes)?.toString('utf8') ?? ''
+    const text = readFileHead(`${rootDir}/.git`, maxGitFileBytes)?.toString('utf8') ?? ''
     // To git, which is written in C, a NUL ends it.
     return text.split('\0', 1)[0] ?? ''
   } catch {
@@ -108,11 +108,11 @@ function withoutLineEnds(text: string): string {
 }
 
 /** The names in a directory; none when it is not there or no directory, `undefined` when it cannot be listed. */
-function entriesOf(root: RootLook, directory: string): readonly string[] | undefined {
+function entriesOf(root: RootStatCache, directory: string): readonly string[] | undefined {
   if (root.at(directory) === undefined) return []
   try {
     return readdirSync(`${root.rootDir}/${directory}`)
   } catch (error) {
-    return lookFailure(error) === 'absent' ? [] : undefined
+    return lookupFailure(error) === 'absent' ? [] : undefined
   }
 }

@@ -1,15 +1,15 @@
 import { quotePath, systemCode } from '../files/file-error.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
 
-/** Why a name could not be looked at: nothing is there, permissions forbid it, or anything else. */
-export type LookFailure = 'absent' | 'forbidden' | 'failed'
+/** Why a lookup failed: the name does not exist, permissions forbid it, or another reason. */
+export type LookupFailure = 'absent' | 'forbidden' | 'failed'
 
 /**
- * What a failed look at a name means. Only the errors that say so mean that nothing is there: taking any other for
+ * Classifies a failed lookup. Only errors that say so mean that nothing exists: taking any other for
  * absence would turn a rule off by, say, `chmod`. `EINVAL` is the answer of file systems in which no such name can be;
  * `ENAMETOOLONG` may be about the path to a name that does exist.
  */
-export function lookFailure(error: unknown): LookFailure {
+export function lookupFailure(error: unknown): LookupFailure {
   switch (systemCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
@@ -32,7 +32,7 @@ export function cannotExamine(
 ): SandboxError {
   const errno = systemCode(cause) ?? 'unknown error'
   return new SandboxError(
-    lookFailure(cause) === 'forbidden' ? 'TOOL_PATH_DENIED' : 'TOOL_FILE_FAILED',
+    lookupFailure(cause) === 'forbidden' ? 'TOOL_PATH_DENIED' : 'TOOL_FILE_FAILED',
     `${quotePath(name)} cannot be examined (${errno}), so the ${rule} option cannot be enforced and nothing was started. ` +
       (errno === 'EMFILE' || errno === 'ENFILE'
         ? 'Raise the limit of open files (ulimit -n), or run fewer commands at once.'

@@ -1,27 +1,27 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
-import { cannotExamine, lookFailure } from './lookup-error.ts'
+import { cannotExamine, lookupFailure } from './lookup-error.ts'
 import { pathOfName } from './path-bytes.ts'
 
-/** A name beneath the root, held open without following any link, so that what is mounted is what was looked at. */
-export interface HeldName {
+/** A name beneath the root, held open without following any link, so that what is mounted is what was checked. */
+export interface PathHandle {
   /** Root-relative, with `/` between components. */
   readonly name: string
   readonly descriptor: number
   readonly kind: 'directory' | 'other'
 }
 
-/** A name to hide. What is mounted over it is not the thing itself, so nothing of it is held. */
-export interface HiddenName {
+/** A name to hide. What is mounted over it is not the thing itself, so no handle is kept. */
+export interface HiddenPath {
   readonly name: string
-  readonly kind: HeldName['kind']
+  readonly kind: PathHandle['kind']
 }
 
 /** Names to mount, and the directories above them, which must become mount points so that they cannot be renamed. */
-export interface HeldNames {
+export interface PathHandles {
   /** Shallow ones first: a mount hides what was mounted beneath it before. */
-  readonly ancestors: readonly HeldName[]
-  readonly protect: readonly HeldName[]
-  readonly deny: readonly HiddenName[]
+  readonly ancestors: readonly PathHandle[]
+  readonly protect: readonly PathHandle[]
+  readonly deny: readonly HiddenPath[]
 }
 
 /**
@@ -30,52 +30,53 @@ export interface HeldNames {
  *
  * A name that does not exist, or is reached only through a link, is left out: a mount there would be a placeholder, or
  * land where the link points, which a command running at the same time may just have changed. Such names are watched
- * by comparing before and after instead. Where permissions forbid to look, the deepest directory that can be reached
- * stands for the name: a command of the same user could give itself the permission.
+ * by comparing before and after instead. Where permissions forbid the lookup, the deepest directory that can be reached
+ * takes the rule: a command of the same user could grant itself the permission.
  *
- * @throws SandboxError `TOOL_PATH_DENIED`, `TOOL_FILE_FAILED` when a name can be neither held nor found absent
+ * @throws SandboxError `TOOL_PATH_DENIED`, `TOOL_FILE_FAILED` when a name can be neither opened nor found absent
  */
-export function holdNames(
+export function openPathHandles(
   rootDir: string,
   { protect, deny }: { readonly protect: readonly string[]; readonly deny: readonly string[] },
-): HeldNames {
+): PathHandles {
   const root = openSync(rootDir, pathOnly | (constants.O_DIRECTORY ?? 0))
-  const directories = new Map<string, HeldName>()
-  const held = new Map<string, HeldName>()
-  const hidden = new Map<string, HiddenName>()
-  const holdEach = (
+  const directories = new Map<string, PathHandle>()
+  const protectedHandles = new Map<string, PathHandle>()
+  const hidden = new Map<string, HiddenPath>()
+  const openEach = (
     names: readonly string[],
     rule: 'deny' | 'protect',
-    keep: (last: HeldName) => void,
+    keep: (last: PathHandle) => void,
   ): void => {
     for (const name of names) {
       const components = name
         .split('/')
         .filter((component) => component !== '' && component !== '.')
       if (components.length === 0 || components.includes('..')) continue
-      const chain = holdChain(root, components, directories, rule)
+      const chain = openChain(root, components, directories, rule)
       if (chain === null) continue
       for (const ancestor of chain.ancestors) directories.set(ancestor.name, ancestor)
       keep(chain.last)
     }
   }
   try {
-    holdEach(protect, 'protect', (last) => {
-      if (held.has(last.name)) closeSync(last.descriptor)
-      else held.set(last.name, last)
+    openEach(protect, 'protect', (last) => {
+      if (protectedHandles.has(last.name)) closeSync(last.descriptor)
+      else protectedHandles.set(last.name, last)
     })
     // Closed at once: there may be more denied names than descriptors.
-    holdEach(deny, 'deny', ({ name, kind, descriptor }) => {
+    openEach(deny, 'deny', ({ name, kind, descriptor }) => {
       closeSync(descriptor)
       hidden.set(name, { name, kind })
     })
     return {
       ancestors: [...directories.values()].toSorted((a, b) => depth(a) - depth(b)),
-      protect: [...held.values()].toSorted((a, b) => depth(a) - depth(b)),
+      protect: [...protectedHandles.values()].toSorted((a, b) => depth(a) - depth(b)),
       deny: [...hidden.values()].toSorted((a, b) => depth(a) - depth(b)),
     }
   } catch (error) {
-    for (const { descriptor } of [...directories.values(), ...held.values()]) closeSync(descriptor)
+    for (const { descriptor } of [...directories.values(), ...protectedHandles.values()])
+      closeSync(descriptor)
     throw error
   } finally {
     closeSync(root)
@@ -86,24 +87,24 @@ export function holdNames(
 const pathOnly = 0o10_000_000
 
 interface Chain {
-  readonly ancestors: readonly HeldName[]
-  readonly last: HeldName
+  readonly ancestors: readonly PathHandle[]
+  readonly last: PathHandle
 }
 
-function holdChain(
+function openChain(
   root: number,
   components: readonly string[],
-  known: ReadonlyMap<string, HeldName>,
+  known: ReadonlyMap<string, PathHandle>,
   rule: 'deny' | 'protect',
 ): Chain | null {
-  const opened: HeldName[] = []
-  const chain: HeldName[] = []
+  const opened: PathHandle[] = []
+  const chain: PathHandle[] = []
   let parent = root
   try {
     for (const [index, component] of components.entries()) {
       const name = components.slice(0, index + 1).join('/')
       const isLast = index === components.length - 1
-      const next = (isLast ? undefined : known.get(name)) ?? hold(parent, component, name)
+      const next = (isLast ? undefined : known.get(name)) ?? openHandle(parent, component, name)
       if (next === null) {
         closeEach(opened)
         return null
@@ -118,16 +119,16 @@ function holdChain(
     }
   } catch (error) {
     closeEach(opened)
-    if (lookFailure(error) !== 'forbidden' || chain.length === 0) {
+    if (lookupFailure(error) !== 'forbidden' || chain.length === 0) {
       throw cannotExamine(components.slice(0, Math.max(chain.length, 1)).join('/'), rule, error)
     }
-    return holdChain(root, components.slice(0, chain.length), known, rule)
+    return openChain(root, components.slice(0, chain.length), known, rule)
   }
   const last = chain.pop()
   return last === undefined ? null : { ancestors: chain, last }
 }
 
-function hold(parent: number, component: string, name: string): HeldName | null {
+function openHandle(parent: number, component: string, name: string): PathHandle | null {
   let descriptor: number
   try {
     descriptor = openSync(
@@ -135,7 +136,7 @@ function hold(parent: number, component: string, name: string): HeldName | null 
       pathOnly | (constants.O_NOFOLLOW ?? 0),
     )
   } catch (error) {
-    if (lookFailure(error) === 'absent') return null
+    if (lookupFailure(error) === 'absent') return null
     throw error
   }
   const status = fstatSync(descriptor)
@@ -146,10 +147,10 @@ function hold(parent: number, component: string, name: string): HeldName | null 
   return { name, descriptor, kind: status.isDirectory() ? 'directory' : 'other' }
 }
 
-function closeEach(names: readonly HeldName[]): void {
+function closeEach(names: readonly PathHandle[]): void {
   for (const { descriptor } of names) closeSync(descriptor)
 }
 
-function depth({ name }: HiddenName): number {
+function depth({ name }: HiddenPath): number {
   return name.split('/').length
 }

@@ -1,21 +1,21 @@
 import { readdirSync } from 'node:fs'
 import { systemCode } from '../files/file-error.ts'
-import { lookFailure } from './lookup-error.ts'
+import { lookupFailure } from './lookup-error.ts'
 import type { Violation } from './violation.ts'
 import { isBareRepository } from './git-trusted-paths.ts'
-import { type GuardedNames, guardedNames } from './protected-paths.ts'
-import { lookAtRoot, type RootLook } from './root-stat-cache.ts'
+import { type ProtectedPaths, findProtectedPaths } from './protected-paths.ts'
+import { createRootStatCache, type RootStatCache } from './root-stat-cache.ts'
 
 /** What stood at the watched names: path from the root → what would differ if it were changed. */
-type NameSnapshot = ReadonlyMap<string, string>
+type PathSnapshot = ReadonlyMap<string, string>
 
-/** Watched names before a command, and what {@link changedNames} needs to look again. */
-export interface NameWatch {
+/** Watched names before a command, and what {@link protectedPathChanges} needs to look again. */
+export interface ProtectedPathWatch {
   readonly rootDir: string
   readonly protect: readonly string[]
-  readonly names: GuardedNames
+  readonly names: ProtectedPaths
   readonly isBare: boolean
-  readonly snapshot: NameSnapshot
+  readonly snapshot: PathSnapshot
 }
 
 /** Entries of one watched name that are looked at; of a larger one, the directories' own times stand for the rest. */
@@ -31,9 +31,12 @@ const maxEntries = 2_000
  * the command still runs, does not tell two commands apart that run at the same time, and in a directory with more
  * entries than are looked at finds new, removed and renamed ones only.
  */
-export function watchNames(rootDir: string, protect: readonly string[]): NameWatch {
-  const root = lookAtRoot(rootDir)
-  const names = guardedNames(root, protect)
+export function watchProtectedPaths(
+  rootDir: string,
+  protect: readonly string[],
+): ProtectedPathWatch {
+  const root = createRootStatCache(rootDir)
+  const names = findProtectedPaths(root, protect)
   return {
     rootDir,
     protect,
@@ -44,11 +47,11 @@ export function watchNames(rootDir: string, protect: readonly string[]): NameWat
 }
 
 /** What changed since. */
-export function changedNames(watch: NameWatch): readonly Violation[] {
+export function protectedPathChanges(watch: ProtectedPathWatch): readonly Violation[] {
   const { rootDir, protect, names, snapshot: before } = watch
-  const root = lookAtRoot(rootDir)
+  const root = createRootStatCache(rootDir)
   if (protect.length > 0 && typeof root.at('.') === 'string') return [unseenRoot(root.at('.'))]
-  const now = guardedNames(root, protect)
+  const now = findProtectedPaths(root, protect)
   const known = new Set(names.watch)
   // Where a link points since this command is no news of the target: the link itself has changed.
   const added = now.watch.filter((name) => !known.has(name) && !now.targets.has(name))
@@ -96,7 +99,7 @@ function unseenRoot(errno: unknown): Violation {
 
 const unseen = 'unseen: '
 
-function snapshotNames(root: RootLook, names: readonly string[]): NameSnapshot {
+function snapshotNames(root: RootStatCache, names: readonly string[]): PathSnapshot {
   const snapshot = new Map<string, string>()
   for (const name of names) {
     look(root, name, { snapshot, left: maxEntries, isShallow: name === '.git' })
@@ -112,7 +115,7 @@ interface Looking {
   readonly isShallow: boolean
 }
 
-function look(root: RootLook, path: string, looking: Looking): void {
+function look(root: RootStatCache, path: string, looking: Looking): void {
   const { snapshot } = looking
   const stats = root.at(path)
   if (stats === undefined) return
@@ -145,6 +148,6 @@ function entriesOf(directory: string): readonly string[] | string {
     return readdirSync(directory)
   } catch (error) {
     // Removed since: as if it had been empty.
-    return lookFailure(error) === 'absent' ? [] : (systemCode(error) ?? 'unknown error')
+    return lookupFailure(error) === 'absent' ? [] : (systemCode(error) ?? 'unknown error')
   }
 }

@@ -1,10 +1,10 @@
 import { readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
-import { gitNames } from './git-trusted-paths.ts'
-import { isPossibleName, type RootLook } from './root-stat-cache.ts'
+import { gitTrustedPaths } from './git-trusted-paths.ts'
+import { isPossibleName, type RootStatCache } from './root-stat-cache.ts'
 
 /** What a protect option means for one command, as the root is now. */
-export interface GuardedNames {
+export interface ProtectedPaths {
   /** To be mounted read-only: names that exist, or cannot be looked at. Independent of what the snapshot holds. */
   readonly mount: readonly string[]
   /** To be compared before and after: all names, whether they exist or not. */
@@ -15,11 +15,14 @@ export interface GuardedNames {
 
 /**
  * Finds what to mount and what to compare for a `protect` list. A list with names in `.git` is about what git trusts, so
- * it stands for {@link gitNames} as well; `.git/modules` and `.git/worktrees`, in which honest commands write, stand for
+ * it stands for {@link gitTrustedPaths} as well; `.git/modules` and `.git/worktrees`, in which honest commands write, stand for
  * the trusted names in them.
  */
-export function guardedNames(root: RootLook, protect: readonly string[]): GuardedNames {
-  const git = protect.some((name) => name.startsWith('.git/')) ? gitNames(root) : undefined
+export function findProtectedPaths(
+  root: RootStatCache,
+  protect: readonly string[],
+): ProtectedPaths {
+  const git = protect.some((name) => name.startsWith('.git/')) ? gitTrustedPaths(root) : undefined
   const names = new Set([
     ...(git === undefined ? protect : protect.filter((name) => !replaced.has(name))),
     ...(git?.protect ?? []),
@@ -41,7 +44,7 @@ export function guardedNames(root: RootLook, protect: readonly string[]): Guarde
 const replaced: ReadonlySet<string> = new Set(['.git/modules', '.git/worktrees'])
 
 /** Where a name leads inside the root, every link resolved; also for a link whose target is not there yet. */
-function targetOf(root: RootLook, name: string): string | undefined {
+function targetOf(root: RootStatCache, name: string): string | undefined {
   if (!isThroughLink(root, name)) return name
   const path = posix.join(root.rootDir, name)
   let target: string
@@ -60,7 +63,7 @@ function targetOf(root: RootLook, name: string): string | undefined {
 }
 
 /** Whether the name or one above it is a link, or cannot be known not to be. */
-function isThroughLink(root: RootLook, name: string): boolean {
+function isThroughLink(root: RootStatCache, name: string): boolean {
   const components = name.split('/')
   return components.some((component, index) => {
     if (component === '' || component === '.' || component === '..') return true

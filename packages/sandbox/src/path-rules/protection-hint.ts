@@ -2,7 +2,7 @@ const maxShown = 8
 
 /**
  * One sentence for a command that failed where a name is mounted read-only: what programs say then ("Device or resource
- * busy") tells nobody that a rule is behind it. `undefined` when its output says nothing of the kind.
+ * busy") does not mention the rule. `undefined` when its output has no such message.
  */
 export function protectionHint(output: string, mounted: readonly string[]): string | undefined {
   if (mounted.length === 0 || !refusal.test(output)) return undefined

@@ -1,18 +1,18 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
 /**
- * The first bytes of a regular file, or `undefined` when anything else stands there. For names that a command can
+ * The first bytes of a regular file, or `undefined` when it is anything else. For names that a command can
  * exchange at any moment: a pipe does not make it wait, a link is not followed, and however large the file is, no more
  * than `maxBytes` are read.
  *
  * @throws the system's error when nothing can be opened there
  */
-export function readBeginning(path: string, maxBytes: number): Buffer | undefined {
+export function readFileHead(path: string, maxBytes: number): Buffer | undefined {
   const flags =
     (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
   const descriptor = openSync(path, constants.O_RDONLY | flags)
   try {
-    // What was opened, and not what stands at the name by now.
+    // Of what was opened; the name may lead elsewhere by now.
     if (!fstatSync(descriptor).isFile()) return undefined
     const bytes = Buffer.alloc(maxBytes)
     let length = 0

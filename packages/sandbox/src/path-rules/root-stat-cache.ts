@@ -1,18 +1,18 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { systemCode } from '../files/file-error.ts'
-import { lookFailure } from './lookup-error.ts'
+import { lookupFailure } from './lookup-error.ts'
 
-/** The names of a root at one moment: each is looked at once, however often it is asked for. */
-export interface RootLook {
+/** The names of a root at one moment: each is looked up once, however often it is needed. */
+export interface RootStatCache {
   readonly rootDir: string
   /** `undefined` when nothing is there; the error's name when that cannot be known. */
   at(name: string): Stats | string | undefined
 }
 
 /**
- * Whether a name that a command wrote (into a link, or a `.git` file) can be of anything that exists, and is near enough
- * to be looked at. Other names must not stop the commands to come: what they could protect does not exist, or lies
- * deeper than a path can say.
+ * Whether a name that a command wrote (into a link, or a `.git` file) can be of anything that exists, and is short enough
+ * to be looked up. Other names must not stop later commands: what they could protect does not exist, or is deeper than a
+ * path can express.
  */
 export function isPossibleName(name: string): boolean {
   return (
@@ -33,10 +33,10 @@ const maxListed = 400
 const crowded = new Set<string>()
 
 /**
- * Looks at names from `rootDir`. Most of those that are asked for do not exist: one listing of the root answers for them,
- * at a tenth of the cost.
+ * Looks up names from `rootDir`. Most of them do not exist: one listing of the root answers for those, at a tenth of the
+ * cost.
  */
-export function lookAtRoot(rootDir: string): RootLook {
+export function createRootStatCache(rootDir: string): RootStatCache {
   const isListed = listing(rootDir)
   const seen = new Map<string, Stats | string | undefined>()
   const at = (name: string): Stats | string | undefined => {
@@ -56,7 +56,7 @@ function isFile(found: Stats | string): boolean {
   return typeof found !== 'string' && found.isFile()
 }
 
-/** Whether a name may stand in the root. Only what is certain is denied. */
+/** Whether a name may be in the root. False only when that is certain. */
 function listing(rootDir: string): (name: string) => boolean {
   if (crowded.has(rootDir)) return () => true
   let entries: readonly string[]
@@ -82,6 +82,6 @@ function lstat(path: string): Stats | string | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    return lookFailure(error) === 'absent' ? undefined : (systemCode(error) ?? 'unknown error')
+    return lookupFailure(error) === 'absent' ? undefined : (systemCode(error) ?? 'unknown error')
   }
 }

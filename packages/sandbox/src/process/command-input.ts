@@ -5,7 +5,7 @@ import { toBytes } from '../files/io/text-encoding.ts'
 /** What a command reads from standard input. */
 export type CommandInput = string | Uint8Array | AsyncIterable<string | Uint8Array>
 
-/** Writes the input and ends it. `onFailure` is told what the caller's own source threw, and of nothing else. */
+/** Writes the input and ends it. `onFailure` gets what the caller's own source threw, and no other error. */
 export function feed(
   stdin: Writable | null,
   input: CommandInput | undefined,
@@ -18,7 +18,7 @@ export function feed(
   else pipeline(piecesOf(input, onFailure), stdin).catch(() => stdin.destroy())
 }
 
-/** What a source gives. Its own failure is told apart from those of the pipe: half of an input must not pass for all. */
+/** The pieces of a source. Its failure is reported, unlike the pipe's: half of an input must not pass for all of it. */
 async function* piecesOf(
   input: AsyncIterable<string | Uint8Array>,
   onFailure: (error: unknown) => void,

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 
-/** Whether a command can be started, as far as the file system tells. */
+/** Whether the file system has an executable of that name. */
 export type CommandLookup = 'found' | 'missing' | 'not-executable'
 
 /**
@@ -10,27 +10,27 @@ export type CommandLookup = 'found' | 'missing' | 'not-executable'
  * It exists for a clear error before the spawn; what the spawn itself says still counts.
  */
 export function findCommand(command: string, cwd: string, path: string | undefined): CommandLookup {
-  // Windows adds extensions and looks in more places; its spawn error is the answer there.
+  // Windows adds extensions and searches more directories; there, the spawn error decides.
   if (process.platform === 'win32') return 'found'
-  if (command.includes('/')) return look(isAbsolute(command) ? command : join(cwd, command))
-  let verdict: CommandLookup = 'missing'
+  if (command.includes('/')) return findFile(isAbsolute(command) ? command : join(cwd, command))
+  let best: CommandLookup = 'missing'
   for (const directory of (path ?? defaultPath).split(delimiter)) {
-    const found = look(join(isAbsolute(directory) ? directory : join(cwd, directory), command))
+    const found = findFile(join(isAbsolute(directory) ? directory : join(cwd, directory), command))
     if (found === 'found') return found
-    if (found === 'not-executable') verdict = found
+    if (found === 'not-executable') best = found
   }
-  return verdict
+  return best
 }
 
 // What execvp searches when PATH is not set.
 const defaultPath = '/bin:/usr/bin'
 
-function look(file: string): CommandLookup {
+function findFile(file: string): CommandLookup {
   let stats
   try {
     stats = statSync(file, { throwIfNoEntry: false })
   } catch {
-    // Not a directory on the way, no permission to look: as good as missing.
+    // Not a directory on the way, no permission to search: as good as missing.
     return 'missing'
   }
   if (stats === undefined) return 'missing'

@@ -11,7 +11,7 @@ export function refusedByPolicy(refusal: CommandRefusal, command: string): Sandb
   )
 }
 
-/** Why a command cannot start in `cwd`; `kind` is what stands there. */
+/** Why a command cannot start in `cwd`; `kind` is the kind of file at that path. */
 export function cwdError(error: unknown, cwd: string, kind: FileKind | undefined): SandboxError {
   if (!SandboxError.isInstance(error)) throw error
   const shown = JSON.stringify(cwd)
@@ -70,7 +70,7 @@ export function missingCommand(
   })
 }
 
-/** A command as it is given to `Sandbox.run`; `details.instead` has it for those who are asked in another form. */
+/** A command as `Sandbox.run` takes it; `details.instead` has it for callers that use another form. */
 function shownRun([command, ...args]: readonly string[]): string {
   return `run(${JSON.stringify(command)}, [${args.map((arg) => JSON.stringify(arg)).join(', ')}])`
 }

@@ -21,6 +21,6 @@ export interface RunSettings {
   readonly limits: ResolvedLimits
   /** `null` when nothing is checked: the network is open, or left to isolation. */
   readonly check: CommandCheck | null
-  /** Says once that only the static check stands before the network. */
+  /** Warns once where only the static check keeps commands off the network. */
   readonly warn: () => void
 }

@@ -37,7 +37,7 @@ export interface RunOptions extends CommandLimits {
 export interface RunResult extends CapturedOutput {
   /**
    * `'exited'`: by itself, with any exit code. `'killed'`: by a signal that was not ours, or for its memory.
-   * `'refused'`: by the policy; nothing was started. `'spawn-error'`: it could not be started.
+   * `'refused'`: by a rule; nothing was started. `'spawn-error'`: it could not be started.
    */
   readonly status: 'exited' | 'timeout' | 'aborted' | 'killed' | 'spawn-error' | 'refused'
   /** `null` when a signal ended it or it was never started. */
@@ -55,7 +55,7 @@ export interface RunResult extends CapturedOutput {
 }
 
 /**
- * How far the limits hold that not every machine can enforce; absent ones were not asked for. `'watched'`: looked at ten
+ * How far the limits hold that not every machine can enforce; absent ones were not asked for. `'watched'`: measured ten
  * times a second. `fileMb`, `cpuSeconds`, the time and the output hold everywhere.
  */
 export interface LimitEnforcement {

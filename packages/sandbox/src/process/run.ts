@@ -1,8 +1,12 @@
 import type { OpenDirectory } from '../files/operations/stat-and-list.ts'
 import { type ResolvedLimits, resolveLimits } from '../options/limits.ts'
 import { readOptions } from '../options/read-options.ts'
-import { findDenied } from '../path-rules/find-denied-paths.ts'
-import { changedNames, type NameWatch, watchNames } from '../path-rules/protected-path-changes.ts'
+import { findDeniedPaths } from '../path-rules/find-denied-paths.ts'
+import {
+  protectedPathChanges,
+  type ProtectedPathWatch,
+  watchProtectedPaths,
+} from '../path-rules/protected-path-changes.ts'
 import { checkArguments } from './check-arguments.ts'
 import type { CommandCall } from './command-call.ts'
 import { findCommand } from './find-command.ts'
@@ -47,7 +51,7 @@ export async function confinedRun(
     const directory = await openWorkingDirectory(settings, call)
     try {
       const { watch, isolated } = await runIn(directory, settings, call, deny)
-      const changes = changedNames(watch)
+      const changes = protectedPathChanges(watch)
       return resultOf(call, enforced, isolated, { changes, mounted: watch.names.mount })
     } finally {
       directory.close()
@@ -73,7 +77,7 @@ async function deniedNames(
   const { timeoutMs } = call.limits
   const endsAt = performance.now() + timeoutMs
   try {
-    return await findDenied(rootDir, deny, () => {
+    return await findDeniedPaths(rootDir, deny, () => {
       refuseAborted(call.argv[0], call.options.signal)
       if (performance.now() < endsAt) return
       throw new NotStarted('timeout', preparedTooLong(call.argv[0], timeoutMs))
@@ -103,7 +107,7 @@ async function runIn(
   settings: RunSettings,
   call: CommandCall,
   deny: readonly string[],
-): Promise<{ watch: NameWatch; isolated: IsolatedRun }> {
+): Promise<{ watch: ProtectedPathWatch; isolated: IsolatedRun }> {
   const { argv, options, limits, hooks } = call
   const [command, ...args] = argv
   const env: Record<string, string> = {
@@ -119,7 +123,7 @@ async function runIn(
   settings.warn()
   // A root that cannot be written needs no comparison.
   const isReadOnly = options.access === 'read' && settings.backend.name === 'bubblewrap'
-  const watch = watchNames(settings.rootDir, isReadOnly ? [] : settings.protect)
+  const watch = watchProtectedPaths(settings.rootDir, isReadOnly ? [] : settings.protect)
   const isolated = await isolate(settings, {
     argv,
     env,

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { lookAtRoot } from '../../src/path-rules/root-stat-cache.ts'
-import { gitNames } from '../../src/path-rules/git-trusted-paths.ts'
+import { createRootStatCache } from '../../src/path-rules/root-stat-cache.ts'
+import { gitTrustedPaths } from '../../src/path-rules/git-trusted-paths.ts'
 import { newRoot } from '../fixtures/sandboxes.ts'
 import { startSwapper } from '../fixtures/swapper.ts'
 
@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('a .git file made to cost', () => {
     const root = newRoot()
     writeFileSync(join(root, '.git'), text)
     for (const name of repositories) mkdirSync(join(root, name), { recursive: true })
-    const { protect } = gitNames(lookAtRoot(root))
+    const { protect } = gitTrustedPaths(createRootStatCache(root))
     expect(protect.filter((name) => name.endsWith('/commondir'))).toEqual(
       ['.git', ...repositories].map((name) => `${name}/commondir`),
     )
@@ -69,7 +69,7 @@ describe.runIf(process.platform === 'linux')('a .git file made to cost', () => {
     const root = newRoot()
     for (const text of ['', 'gitdir:', 'gitdir: \n', 'x\ngitdir: evil\n', 'gitdir: ../evil']) {
       writeFileSync(join(root, '.git'), text)
-      const { protect } = gitNames(lookAtRoot(root))
+      const { protect } = gitTrustedPaths(createRootStatCache(root))
       expect(
         protect.filter((name) => name.endsWith('commondir')),
         text,

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findDenied } from '../../src/path-rules/find-denied-paths.ts'
+import { findDeniedPaths } from '../../src/path-rules/find-denied-paths.ts'
 import { describeConfined } from '../fixtures/confinement.ts'
 import { newSandbox } from '../fixtures/sandboxes.ts'
 
@@ -21,7 +21,7 @@ test.runIf(isEnforced)('a large tree is searched in turns, and hides what is den
   let turns = 0
   const seen: number[] = []
   const counter = setInterval(() => (turns += 1), 0)
-  const denied = await findDenied(rootDir, deny, () => seen.push(turns))
+  const denied = await findDeniedPaths(rootDir, deny, () => seen.push(turns))
   clearInterval(counter)
   expect(denied).toEqual(['d5/.env'])
   // Others had their turn in between, not only before and after.

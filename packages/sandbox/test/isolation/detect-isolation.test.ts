@@ -3,9 +3,9 @@ import type {
   IsolationBackend,
   IsolationBackendName,
   NotEnforced,
-  ProbeVerdict,
+  ProbeResult,
 } from '../../src/isolation/backend.ts'
-import { detectIsolation, type IsolationWish } from '../../src/isolation/detect-isolation.ts'
+import { detectIsolation, type IsolationOption } from '../../src/isolation/detect-isolation.ts'
 import { createNoIsolation } from '../../src/isolation/none.ts'
 
 const everything = {
@@ -24,7 +24,7 @@ const missing: NotEnforced = { what: 'files', why: 'bwrap is not here.', fix: 'I
 
 function fake(
   name: IsolationBackendName,
-  verdict: Partial<ProbeVerdict>,
+  verdict: Partial<ProbeResult>,
 ): IsolationBackend & { probes: number } {
   return {
     name,
@@ -43,10 +43,10 @@ const strong = (): ReturnType<typeof fake> => fake('bubblewrap', {})
 const broken = (): ReturnType<typeof fake> =>
   fake('bubblewrap', { usable: false, enforced: nothing, notEnforced: [missing] })
 const detect = (
-  wish: IsolationWish,
+  isolation: IsolationOption,
   backends: readonly IsolationBackend[],
   network: 'none' | 'host' = 'none',
-) => detectIsolation({ wish, network, backends })
+) => detectIsolation({ isolation, network, backends })
 
 describe('detectIsolation', () => {
   test("takes the strongest usable backend for 'auto'", async () => {
@@ -74,10 +74,10 @@ describe('detectIsolation', () => {
     ['require', 'files, network, kill, syscalls'],
     [{ require: ['network', 'kill'] }, 'network, kill'],
     [{ require: ['files'], backend: 'bubblewrap' }, 'files'],
-  ] as [IsolationWish, string][])(
+  ] as [IsolationOption, string][])(
     'refuses %j where it is not enforced, naming what and the remedy',
-    async (wish, what) => {
-      await expect(detect(wish, [broken(), createNoIsolation()])).rejects.toMatchObject({
+    async (isolation, what) => {
+      await expect(detect(isolation, [broken(), createNoIsolation()])).rejects.toMatchObject({
         code: 'TOOL_ISOLATION_UNAVAILABLE',
         effect: 'none',
         message: expect.stringMatching(
@@ -89,8 +89,8 @@ describe('detectIsolation', () => {
   )
 
   test('grants what is required where it is enforced', async () => {
-    for (const wish of ['require', { require: ['files', 'kill'] }] as IsolationWish[]) {
-      expect((await detect(wish, [strong()])).backend.name).toBe('bubblewrap')
+    for (const isolation of ['require', { require: ['files', 'kill'] }] as IsolationOption[]) {
+      expect((await detect(isolation, [strong()])).backend.name).toBe('bubblewrap')
     }
   })
 
@@ -122,8 +122,8 @@ describe('detectIsolation', () => {
     [{ require: [], backend: 'docker' }],
     [null],
     [7],
-  ])('refuses the wish %j', async (wish) => {
-    await expect(detect(wish as never, [strong()])).rejects.toMatchObject({
+  ])('refuses the option %j', async (isolation) => {
+    await expect(detect(isolation as never, [strong()])).rejects.toMatchObject({
       code: 'INVALID_INPUT',
       message: expect.stringContaining("'auto', 'require', 'none'"),
     })

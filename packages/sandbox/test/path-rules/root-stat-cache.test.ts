@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { array, assert, constantFrom, property } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { lookAtRoot } from '../../src/path-rules/root-stat-cache.ts'
+import { createRootStatCache } from '../../src/path-rules/root-stat-cache.ts'
 
 let rootDir: string
 beforeEach(() => {
@@ -26,7 +26,7 @@ function seenBySystem(name: string): number | undefined {
 }
 
 function seen(names: readonly string[]): (number | undefined)[] {
-  const root = lookAtRoot(rootDir)
+  const root = createRootStatCache(rootDir)
   return names.map((name) => {
     const found = root.at(name)
     return typeof found === 'string' ? Number.NaN : found?.ino

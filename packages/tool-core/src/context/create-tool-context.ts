@@ -6,7 +6,7 @@ import { complaintOfUnknown, type OptionNames } from '../contract/known-options.
 import { createMemoryLog } from '../log/memory-log.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
-import type { DurabilitySnapshot, IsolationSetting, TaskContext } from '../contract/task-context.ts'
+import type { DurabilitySnapshot, IsolationOption, TaskContext } from '../contract/task-context.ts'
 
 /** Options of {@link createToolContext}; each is optional. */
 export interface ToolContextOptions extends JournalOptions {
@@ -32,7 +32,7 @@ export interface ToolContextOptions extends JournalOptions {
   /** Milliseconds, at most one hour. @default 60_000 */
   readonly timeoutMs?: number | undefined
   /** @default 'auto' */
-  readonly isolation?: IsolationSetting | undefined
+  readonly isolation?: IsolationOption | undefined
   /** @default a log in memory */
   readonly log?: ToolCallLog | undefined
   readonly durabilitySnapshot?: DurabilitySnapshot | undefined
@@ -111,7 +111,7 @@ function createContext(options: ToolContextOptions, ephemeral: boolean): TaskCon
     allowNetwork: flag('allowNetwork', options.allowNetwork ?? false),
     maxOutputBytes: limited('maxOutputBytes', options.maxOutputBytes),
     timeoutMs: limited('timeoutMs', options.timeoutMs),
-    isolation: isolationSetting(options.isolation ?? 'auto'),
+    isolation: isolationOption(options.isolation ?? 'auto'),
     taskIdempotencyKey: taskIdempotencyKey({ runId, nodeId, iteration }),
     ephemeral,
     log: usableLog(options.log ?? createMemoryLog()),
@@ -141,7 +141,7 @@ function flag(name: string, value: boolean): boolean {
   throw invalid(name, value, 'true or false')
 }
 
-function isolationSetting(value: IsolationSetting): IsolationSetting {
+function isolationOption(value: IsolationOption): IsolationOption {
   if (value === 'auto' || value === 'require' || value === 'none') return value
   if (typeof value === 'object' && value !== null && Array.isArray(value.require)) return value
   throw invalid('isolation', value, "'auto', 'require', 'none' or { require: […] }")

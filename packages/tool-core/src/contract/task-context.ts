@@ -1,7 +1,7 @@
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 
 /** How strongly the operating system must confine the processes of a tool; read by the sandbox. */
-export type IsolationSetting = 'auto' | 'require' | 'none' | { readonly require: readonly string[] }
+export type IsolationOption = 'auto' | 'require' | 'none' | { readonly require: readonly string[] }
 /** Called after `execute` of every tool with a side effect, with the tool's name and the id of the call. */
 export type DurabilitySnapshot = (name: string, toolUseId: string) => unknown
 /** What all calls of one task share (S0 §ctx). Frozen. */
@@ -23,7 +23,7 @@ export interface TaskContext {
   /** Time limit of the processes that tools start, in milliseconds. @default 60_000 */
   readonly timeoutMs: number
   /** @default 'auto' */
-  readonly isolation: IsolationSetting
+  readonly isolation: IsolationOption
   /** `smithers:RUN:NODE:ITERATION`, the documented key of the whole task. Prefer `idempotencyKey` of the call. */
   readonly taskIdempotencyKey: string
   /** True outside any run: `runId` is random, so keys do not survive a restart. */

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 
 /**
  * Returns a descriptor, positioned at the start, of a file that has contents but no name: what a child reads as its
- * arguments or its filter. Nobody else can open or change it, and nothing is left when the descriptor closes.
+ * arguments or its filter. No other process can open or change it, and nothing is left when the descriptor closes.
  */
 export function anonymousFile(contents: Uint8Array): number {
   const descriptor = openUnnamed()
@@ -32,7 +32,7 @@ const kept = new WeakMap<Uint8Array, number>()
 
 /**
  * Like {@link anonymousFile}, for contents that many children read: written once, and opened again for each, since a
- * position is shared by all who hold the same opening.
+ * position is shared by all descriptors of the same opening.
  */
 export function sharedAnonymousFile(contents: Uint8Array): number {
   let descriptor = kept.get(contents)

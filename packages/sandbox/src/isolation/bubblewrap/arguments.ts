@@ -4,15 +4,15 @@ import { SandboxError } from '../../errors/sandbox-error.ts'
 import { sharedAnonymousFile } from './anonymous-file.ts'
 import { closeDescriptors } from '../close-descriptors.ts'
 import type { WrapRequest } from '../spawn/wrapped-command.ts'
-import { type HeldName, type HiddenName, holdNames } from '../../path-rules/path-handles.ts'
+import { type PathHandle, type HiddenPath, openPathHandles } from '../../path-rules/path-handles.ts'
 import { isWithin, parentsFirst } from '../../path-rules/path-order.ts'
-import type { SystemMounts, SystemSettings } from './system-mounts.ts'
+import type { SystemMounts, EtcEntries } from './system-mounts.ts'
 
 /** What {@link bubblewrapArguments} needs to know besides the command. */
 export interface BubblewrapFacts {
   readonly system: SystemMounts
   /** A directory to show as `/etc`; `null`: each setting is put there by itself. */
-  readonly preparedSettings: string | null
+  readonly etcSnapshot: string | null
   /** Directories of the user's tools outside the system, to mount read-only. */
   readonly toolchains: readonly string[]
   readonly systemCallFilter: Uint8Array
@@ -42,20 +42,20 @@ export function bubblewrapArguments(
   facts: BubblewrapFacts,
 ): BubblewrapArguments {
   const descriptors: number[] = []
-  const hand = (descriptor: number): string =>
+  const pass = (descriptor: number): string =>
     String(descriptors.push(descriptor) - 1 + firstDescriptor)
   try {
     const options = [
       ...namespaces(request.policy.network),
       ...facts.system.programs.arguments,
-      ...(isReading(request) ? [] : surroundings(request, facts, hand)),
+      ...(isReading(request) ? [] : surroundings(request, facts, pass)),
       ...directoryMounts(request, facts),
-      ...guardedNames(request, facts.mountsDescriptors, hand),
+      ...pathRuleMounts(request, facts.mountsDescriptors, pass),
       // The tree that holds the mount points: what is not a mount of its own cannot be written.
       '--remount-ro',
       '/',
       '--seccomp',
-      hand(sharedAnonymousFile(facts.systemCallFilter)),
+      pass(sharedAnonymousFile(facts.systemCallFilter)),
       '--chdir',
       request.cwd,
       ...Object.entries(request.env).flatMap(([name, value]) => ['--setenv', name, value]),
@@ -75,21 +75,21 @@ function isReading({ policy }: WrapRequest): boolean {
 /** What programs expect around them; each mount here costs every command some 50 microseconds. */
 function surroundings(
   request: WrapRequest,
-  { system, preparedSettings }: BubblewrapFacts,
-  hand: (descriptor: number) => string,
+  { system, etcSnapshot: preparedSettings }: BubblewrapFacts,
+  pass: (descriptor: number) => string,
 ): string[] {
   return [
     ...(preparedSettings === null
-      ? singleSettings(system.settings, hand)
+      ? etcMounts(system.etc, pass)
       : ['--ro-bind', preparedSettings, '/etc']),
     ...kernelMounts(request.policy),
     ...secondTemporaryDirectory(request),
   ]
 }
 
-function singleSettings(
-  { files, links, directories }: SystemSettings,
-  hand: (descriptor: number) => string,
+function etcMounts(
+  { files, links, directories }: EtcEntries,
+  pass: (descriptor: number) => string,
 ): string[] {
   return [
     '--perms',
@@ -98,7 +98,7 @@ function singleSettings(
     '/etc',
     ...directories.flatMap((name) => ['--ro-bind', name, name]),
     ...links.flatMap(({ name, target }) => ['--symlink', target, name]),
-    ...files.flatMap((name) => ['--perms', '0444', '--file', hand(openSync(name, 'r')), name]),
+    ...files.flatMap((name) => ['--perms', '0444', '--file', pass(openSync(name, 'r')), name]),
   ]
 }
 
@@ -108,7 +108,7 @@ function refuseNul(options: readonly string[]): void {
   if (index === -1) return
   throw new SandboxError(
     'INVALID_INPUT',
-    `A NUL character stands in the working directory, a path or the environment, near ${JSON.stringify(options[index - 1])}. Remove it.`,
+    `A NUL character is in the working directory, a path or the environment, near ${JSON.stringify(options[index - 1])}. Remove it.`,
     { effect: 'none' },
   )
 }
@@ -131,8 +131,8 @@ function namespaces(network: 'none' | 'host'): string[] {
 }
 
 /**
- * The whole of `/proc` read-only: the settings in it belong to the machine's root, which uid 0 inside still is, and some of
- * `/proc/sys` to whoever owns the namespace. One mount, where covering each place takes two for each.
+ * The whole of `/proc` read-only: kernel settings belong to the machine's root, which uid 0 inside still is, and some of
+ * `/proc/sys` to the owner of the namespace. One mount, where covering each directory takes two.
  */
 function kernelMounts({ limits }: WrapRequest['policy']): string[] {
   const kernel = ['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev']
@@ -155,7 +155,7 @@ function secondTemporaryDirectory({ rootDir, policy, env }: WrapRequest): string
 /** Private directories, what may be read, and the root; each after the directories that contain it. */
 function directoryMounts(request: WrapRequest, facts: BubblewrapFacts): string[] {
   const { rootDir, policy, env } = request
-  // existsSync also leaves out what this user may not look at: bwrap would give up on it.
+  // existsSync also leaves out what this user may not search: bwrap would give up on it.
   const wanted = [
     ...policy.read.map(absoluteDirectory).filter((path) => existsSync(path)),
     ...facts.toolchains,
@@ -163,7 +163,7 @@ function directoryMounts(request: WrapRequest, facts: BubblewrapFacts): string[]
   const readable = [...new Set(wanted)].filter(
     (path) =>
       !isWithin(path, rootDir) &&
-      !visiblePlaces(request, facts.system).some((place) => isWithin(path, place)),
+      !visibleDirectories(request, facts.system).some((directory) => isWithin(path, directory)),
   )
   const hidden = isReading(request)
     ? []
@@ -179,11 +179,11 @@ function directoryMounts(request: WrapRequest, facts: BubblewrapFacts): string[]
 }
 
 /** What a command of this kind sees of the system without a mount of its own. */
-export function visiblePlaces(request: WrapRequest, system: SystemMounts): readonly string[] {
-  const { programs, settings } = system
+export function visibleDirectories(request: WrapRequest, system: SystemMounts): readonly string[] {
+  const { programs, etc } = system
   return isReading(request)
     ? programs.visible
-    : [...programs.visible, ...settings.directories, '/proc', '/dev']
+    : [...programs.visible, ...etc.directories, '/proc', '/dev']
 }
 
 function privateDirectories(env: Readonly<Record<string, string>>): string[] {
@@ -206,7 +206,7 @@ function emptyDirectory(
 function reserved(path: string, facts: BubblewrapFacts): boolean {
   const { programs } = facts.system
   const system = [...programs.visible, '/proc', '/dev', '/etc']
-  return system.some((place) => isWithin(place, path) || isWithin(path, place))
+  return system.some((directory) => isWithin(directory, path) || isWithin(path, directory))
 }
 
 function absoluteDirectory(path: string): string {
@@ -233,36 +233,36 @@ function withoutTrailingSlash(path: string): string {
  * A `bwrap` that only mounts by path follows a link that a command still running has just put there, to anywhere
  * outside (seen in 4 % of starts). With such a one nothing of the root is mounted: protected names are then watched only.
  */
-function guardedNames(
+function pathRuleMounts(
   { rootDir, policy }: WrapRequest,
   mountsDescriptors: boolean,
-  hand: (descriptor: number) => string,
+  pass: (descriptor: number) => string,
 ): string[] {
   const protectedNames = mountsDescriptors ? policy.protect : []
   if (protectedNames.length + policy.deny.length === 0) return []
-  const held = holdNames(rootDir, { protect: protectedNames, deny: policy.deny })
-  const place = ({ name }: HiddenName): string => `${rootDir === '/' ? '' : rootDir}/${name}`
-  const bind = (name: HeldName, how: '--bind-fd' | '--ro-bind-fd'): string[] => {
-    if (mountsDescriptors) return [how, hand(name.descriptor), place(name)]
+  const handles = openPathHandles(rootDir, { protect: protectedNames, deny: policy.deny })
+  const mountPoint = ({ name }: HiddenPath): string => `${rootDir === '/' ? '' : rootDir}/${name}`
+  const bind = (name: PathHandle, how: '--bind-fd' | '--ro-bind-fd'): string[] => {
+    if (mountsDescriptors) return [how, pass(name.descriptor), mountPoint(name)]
     // Never handed over unused: a descriptor of the real tree inside the sandbox is a way out of it.
     closeDescriptors([name.descriptor])
     return []
   }
   // What lies in a hidden directory is hidden with it.
-  const isHidden = ({ name }: HiddenName): boolean =>
-    held.deny.some((denied) => denied.name !== name && isWithin(name, denied.name))
+  const isHidden = ({ name }: HiddenPath): boolean =>
+    handles.deny.some((denied) => denied.name !== name && isWithin(name, denied.name))
   return [
-    ...held.ancestors.flatMap((name) => bind(name, '--bind-fd')),
-    ...held.protect.flatMap((name) => {
+    ...handles.ancestors.flatMap((name) => bind(name, '--bind-fd')),
+    ...handles.protect.flatMap((name) => {
       if (!isHidden(name)) return bind(name, '--ro-bind-fd')
       closeDescriptors([name.descriptor])
       return []
     }),
-    ...held.deny.flatMap((name) => (isHidden(name) ? [] : hide(place(name), name.kind))),
+    ...handles.deny.flatMap((name) => (isHidden(name) ? [] : hide(mountPoint(name), name.kind))),
   ]
 }
 
-function hide(path: string, kind: HiddenName['kind']): string[] {
+function hide(path: string, kind: HiddenPath['kind']): string[] {
   return kind === 'directory'
     ? ['--perms', '0000', '--tmpfs', path, '--remount-ro', path]
     : // A device on a mount that allows no devices: opening it says "Permission denied", to root too.

@@ -2,18 +2,18 @@ import { spawnSync } from 'node:child_process'
 import { homedir } from 'node:os'
 import { normalize } from 'node:path'
 import { anonymousFile } from './anonymous-file.ts'
-import type { NotEnforced, ProbeVerdict } from '../backend.ts'
+import type { NotEnforced, ProbeResult } from '../backend.ts'
 import { type SpawningBackend, startBySpawn } from '../spawn/start-by-spawn.ts'
 import type { WrappedCommand, WrapRequest } from '../spawn/wrapped-command.ts'
-import { type BubblewrapFacts, bubblewrapArguments, visiblePlaces } from './arguments.ts'
+import { type BubblewrapFacts, bubblewrapArguments, visibleDirectories } from './arguments.ts'
 import { bubblewrapFailure, startFailure } from './failure.ts'
 import { runCanary } from '../canary.ts'
 import { closeDescriptors } from '../close-descriptors.ts'
-import { unseenTarget } from './command-visibility.ts'
+import { firstHiddenFile } from './command-visibility.ts'
 import { encodeNames } from '../../path-rules/path-bytes.ts'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { isWithin } from '../../path-rules/path-order.ts'
-import { preparedSettings } from './etc-snapshot.ts'
+import { etcSnapshot } from './etc-snapshot.ts'
 import { openStartStatus } from './start-status.ts'
 import { isExecutable } from '../is-executable.ts'
 import { hasSystemCallFilter, systemCallFilter } from './seccomp-filter.ts'
@@ -45,11 +45,7 @@ export function createBubblewrap(): SpawningBackend {
       path,
       home: homedir(),
       rootDir,
-      visible: [
-        ...system('none').programs.visible,
-        ...system('none').settings.directories,
-        rootDir,
-      ],
+      visible: [...system('none').programs.visible, ...system('none').etc.directories, rootDir],
       ...(command === undefined ? {} : { command }),
     })
   })
@@ -59,32 +55,36 @@ export function createBubblewrap(): SpawningBackend {
     if (found === null || !hasSystemCallFilter(process.arch)) {
       throw new Error('wrap was called on a backend whose probe says that it does not work here')
     }
-    // This process's PATH, not the command's: who chooses a command's environment must not choose what is mounted.
-    const search = `${process.env['PATH'] ?? ''}\0${request.rootDir}`
+    // This process's PATH, not the command's: a command's environment must not decide what is mounted.
+    const searchKey = `${process.env['PATH'] ?? ''}\0${request.rootDir}`
     const seen = system(request.policy.network)
     const command = request.command ?? request.argv[0]
-    const places = [...visiblePlaces(request, seen), ...request.policy.read, request.rootDir]
+    const candidates = [
+      ...visibleDirectories(request, seen),
+      ...request.policy.read,
+      request.rootDir,
+    ]
     const path = request.env['PATH'] ?? '/bin:/usr/bin'
     // The narrowest view in which the program itself can be seen.
     const views = [
       ...(request.policy.access === 'read' ? [() => []] : []),
-      () => toolchains(search),
-      () => toolchains(`${search}\0${command}`),
+      () => toolchains(searchKey),
+      () => toolchains(`${searchKey}\0${command}`),
     ]
     let directories: readonly string[] | undefined
     for (const view of views) {
       const tools = view()
-      const sought = { command, cwd: request.cwd, path, places: [...places, ...tools] }
-      if (unseenTarget(sought) !== null) continue
+      const search = { command, cwd: request.cwd, path, visible: [...candidates, ...tools] }
+      if (firstHiddenFile(search) !== null) continue
       directories = tools
       break
     }
     if (directories === undefined) throw outsideMounts(command)
     const facts: BubblewrapFacts = {
       system: seen,
-      preparedSettings: needsOwnSettings(request, directories)
+      etcSnapshot: needsOwnEtc(request, directories)
         ? null
-        : preparedSettings(seen.settings, {
+        : etcSnapshot(seen.etc, {
             key: `${process.geteuid?.()} ${request.policy.network}`,
             rootDir: request.rootDir,
           }),
@@ -124,7 +124,7 @@ export function createBubblewrap(): SpawningBackend {
 
   const spawning = startBySpawn(wrap, { hasProcessNamespace: true })
 
-  const probe = async (): Promise<ProbeVerdict> => {
+  const probe = async (): Promise<ProbeResult> => {
     const obstacle = obstacleTo(bubblewrap())
     if (obstacle !== null) return refusal([obstacle])
     const findings = await runCanary(spawning).catch((error: Error) => error)
@@ -148,11 +148,8 @@ export function createBubblewrap(): SpawningBackend {
   return { name: 'bubblewrap', probe, wrap, ...spawning }
 }
 
-/** Nothing more can be mounted in a prepared `/etc`, which is read-only; and who only reads sees none. */
-function needsOwnSettings(
-  { policy, rootDir, env }: WrapRequest,
-  tools: readonly string[],
-): boolean {
+/** Nothing more can be mounted in the snapshot of `/etc`, which is read-only; a reading command sees no `/etc`. */
+function needsOwnEtc({ policy, rootDir, env }: WrapRequest, tools: readonly string[]): boolean {
   const mounted = [rootDir, ...policy.read, ...tools, env['HOME'] ?? '/', env['TMPDIR'] ?? '/']
   return policy.access === 'read' || mounted.some((path) => isWithin(normalize(path), '/etc'))
 }
@@ -190,28 +187,28 @@ interface BubblewrapProgram {
 }
 
 // Not PATH: a project may put its own `bwrap` there, and it would run unconfined.
-const places = [
+const programPaths = [
   '/usr/bin/bwrap',
   '/usr/local/bin/bwrap',
   '/bin/bwrap',
   '/run/current-system/sw/bin/bwrap',
 ]
 
-let sought: { readonly found: BubblewrapProgram | null } | undefined
+let cached: { readonly found: BubblewrapProgram | null } | undefined
 
 function bubblewrap(): BubblewrapProgram | null {
-  sought ??= { found: findBubblewrap() }
-  return sought.found
+  cached ??= { found: findBubblewrap() }
+  return cached.found
 }
 
 function findBubblewrap(): BubblewrapProgram | null {
-  const path = places.find(isExecutable)
+  const path = programPaths.find(isExecutable)
   if (path === undefined) return null
   const { stdout } = spawnSync(path, ['--help'], { encoding: 'utf8', env: {}, timeout: 10_000 })
   return { path, options: new Set(stdout.match(/--[a-z][a-z0-9-]*/g)) }
 }
 
-// The newest of the options without which there is no confinement; it came with 0.8.
+// The newest option that confinement needs; added in 0.8.
 const newestNeededOption = '--disable-userns'
 
 function obstacleTo(program: BubblewrapProgram | null): NotEnforced | null {
@@ -223,13 +220,13 @@ function obstacleTo(program: BubblewrapProgram | null): NotEnforced | null {
     }
   }
   if (!hasSystemCallFilter(process.arch)) {
-    const why = `There is no system-call filter for ${process.arch}.`
+    const why = `No system-call filter exists for ${process.arch}.`
     return { what: 'syscalls', why, fix: 'Run on x64 or arm64.' }
   }
   if (program === null) {
     return {
       what: 'files',
-      why: `bubblewrap is not installed (looked for ${places.join(', ')}).`,
+      why: `bubblewrap is not installed (looked for ${programPaths.join(', ')}).`,
       fix: 'Install it: `apt-get install bubblewrap`, `dnf install bubblewrap`, `apk add bubblewrap` or `pacman -S bubblewrap`.',
     }
   }
@@ -240,7 +237,7 @@ function obstacleTo(program: BubblewrapProgram | null): NotEnforced | null {
   return null
 }
 
-function refusal(notEnforced: readonly NotEnforced[]): ProbeVerdict {
+function refusal(notEnforced: readonly NotEnforced[]): ProbeResult {
   return {
     usable: false,
     enforced: { files: 'none', network: 'policy-only', kill: 'best-effort', syscalls: 'none' },

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { isExecutable } from '../is-executable.ts'
 import { isWithin } from '../../path-rules/path-order.ts'
 
-/** Where {@link unseenTarget} looks for a command. */
+/** Where {@link firstHiddenFile} looks for a command. */
 export interface CommandSearch {
   readonly command: string
   /** Absolute: where a name with a slash begins. */
@@ -11,21 +11,21 @@ export interface CommandSearch {
   /** The value of the command's PATH. */
   readonly path: string
   /** Everything that is mounted. */
-  readonly places: readonly string[]
+  readonly visible: readonly string[]
 }
 
 /**
  * Returns the first file on the way to the program that no mount shows, such as the target of a link `~/bin/tool`; `null`
  * when the command can be seen as it is, or does not exist at all.
  */
-export function unseenTarget({ command, cwd, path, places }: CommandSearch): string | null {
+export function firstHiddenFile({ command, cwd, path, visible }: CommandSearch): string | null {
   const candidates = command.includes('/')
     ? [resolve(cwd, command)]
     : path.split(':').map((directory) => resolve(cwd, directory, command))
   let unseen: string | null = null
   for (const file of candidates) {
     if (!isExecutable(file)) continue
-    const missing = firstUnseen(file, places)
+    const missing = hiddenTarget(file, visible)
     if (missing === null) return null
     unseen ??= missing
   }
@@ -33,7 +33,7 @@ export function unseenTarget({ command, cwd, path, places }: CommandSearch): str
 }
 
 /**
- * Returns the file that a path stands for; `null` when a link on the way lies in the root: commands write those, and must
+ * Returns the file that a path leads to; `null` when a link on the way is in the root: commands write those, and must
  * not choose what is mounted for the next one.
  */
 export function resolvedOutside(path: string, rootDir: string): string | null {
@@ -43,11 +43,11 @@ export function resolvedOutside(path: string, rootDir: string): string | null {
     const [next, ...rest] = pending
     if (next === undefined) return at
     pending = rest
-    const place = join(at, next)
-    if (isWithin(place, rootDir)) return null
-    const target = linkTarget(place)
+    const entry = join(at, next)
+    if (isWithin(entry, rootDir)) return null
+    const target = linkTarget(entry)
     if (target === null) {
-      at = place
+      at = entry
       continue
     }
     if ((links += 1) > maxLinks) return null
@@ -59,10 +59,10 @@ export function resolvedOutside(path: string, rootDir: string): string | null {
 // As many as the kernel follows.
 const maxLinks = 40
 
-function firstUnseen(file: string, places: readonly string[]): string | null {
+function hiddenTarget(file: string, visible: readonly string[]): string | null {
   let at = file
   for (let links = 0; links <= maxLinks; links += 1) {
-    if (!isShown(at, places)) return at
+    if (!isVisible(at, visible)) return at
     const target = linkTarget(at)
     if (target === null) return null
     at = resolve(resolved(dirname(at)), target)
@@ -70,11 +70,13 @@ function firstUnseen(file: string, places: readonly string[]): string | null {
   return null
 }
 
-/** By the name as it is first: real names cost a look at each directory, and every command comes by here. */
-function isShown(file: string, places: readonly string[]): boolean {
-  if (places.some((place) => isWithin(file, place))) return true
+/** Checks the name as written first: resolving it costs a system call a directory, for every command. */
+function isVisible(file: string, visible: readonly string[]): boolean {
+  if (visible.some((directory) => isWithin(file, directory))) return true
   const real = join(resolved(dirname(file)), basename(file))
-  return places.some((place) => isWithin(real, place) || isWithin(real, resolved(place)))
+  return visible.some(
+    (directory) => isWithin(real, directory) || isWithin(real, resolved(directory)),
+  )
 }
 
 function components(path: string): string[] {

@@ -12,43 +12,43 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isWithin } from '../../path-rules/path-order.ts'
-import type { SystemSettings } from './system-mounts.ts'
+import type { EtcEntries } from './system-mounts.ts'
 
-/** A copy of the settings that commands see as `/etc`, and what it was made from. */
-interface Prepared {
+/** A copy of the files that commands see as `/etc`, and the state that it was made from. */
+interface Snapshot {
   /** `null`: it could not be made. */
   readonly directory: string | null
   readonly stamp: string
 }
 
-const prepared = new Map<string, Prepared>()
+const snapshots = new Map<string, Snapshot>()
 
 /**
- * Returns a directory of this process's own that holds copies of the allow-listed settings: one mount, where mounting and
+ * Returns a private directory with copies of the allow-listed entries of `/etc`: one mount, where mounting and
  * copying each into every command's view takes some 20 steps. Made again when one of them has changed; removed when this
  * process exits. A process that is killed leaves its copy to the next one that needs it.
  *
- * In memory and never in a directory that commands may write: `null` where there is no such place, or no room.
+ * In memory and never in a directory that commands may write: `null` where no memory file system is available, or it is full.
  */
-export function preparedSettings(
-  settings: SystemSettings,
+export function etcSnapshot(
+  entries: EtcEntries,
   { key, rootDir }: { readonly key: string; readonly rootDir: string },
 ): string | null {
-  if (isWithin(place, rootDir)) return null
-  const stamp = stampOf(settings)
-  const known = prepared.get(key)
+  if (isWithin(memoryDirectory, rootDir)) return null
+  const stamp = stampOf(entries)
+  const known = snapshots.get(key)
   const isThere = known !== undefined && (known.directory === null || existsSync(known.directory))
   if (isThere && known.stamp === stamp) return known.directory
-  const directory = prepare(settings)
-  prepared.set(key, { directory, stamp })
+  const directory = makeSnapshot(entries)
+  snapshots.set(key, { directory, stamp })
   return directory
 }
 
-const place = '/dev/shm'
-const prefix = 'smithers-settings-'
+const memoryDirectory = '/dev/shm'
+const prefix = 'smithers-etc-'
 
 /** What changes with each of them: they are packages' files, replaced as a whole. */
-function stampOf({ files, directories }: SystemSettings): string {
+function stampOf({ files, directories }: EtcEntries): string {
   return [...files, ...directories]
     .map((name) => {
       const stats = statSync(name, { throwIfNoEntry: false })
@@ -57,22 +57,22 @@ function stampOf({ files, directories }: SystemSettings): string {
     .join('\n')
 }
 
-function prepare(settings: SystemSettings): string | null {
+function makeSnapshot(entries: EtcEntries): string | null {
   try {
-    removeLeftCopies()
-    // Nobody else may look in; commands see the directory in it.
-    const base = mkdtempSync(join(place, `${prefix}${process.pid}-`))
+    removeStaleSnapshots()
+    // Mode 0700; commands see the directory inside it.
+    const base = mkdtempSync(join(memoryDirectory, `${prefix}${process.pid}-`))
     removeAtExit(base)
     const directory = join(base, 'etc')
-    fill(directory, settings)
+    fill(directory, entries)
     return directory
   } catch {
-    // No such place, or no room in it: each command gets its own copies.
+    // No memory file system, or it is full: each command gets its own copies.
     return null
   }
 }
 
-function fill(directory: string, { files, links, directories }: SystemSettings): void {
+function fill(directory: string, { files, links, directories }: EtcEntries): void {
   const inside = (name: string): string => {
     const path = join(directory, name.slice('/etc/'.length))
     mkdirSync(dirname(path), { recursive: true })
@@ -112,11 +112,11 @@ function removeAtExit(directory: string): void {
 }
 
 /** Of this user's processes that were killed before they could do it. */
-function removeLeftCopies(): void {
-  for (const name of readdirSync(place)) {
+function removeStaleSnapshots(): void {
+  for (const name of readdirSync(memoryDirectory)) {
     if (!name.startsWith(prefix) || isAlive(Number.parseInt(name.slice(prefix.length), 10)))
       continue
-    const path = join(place, name)
+    const path = join(memoryDirectory, name)
     if (lstatSync(path, { throwIfNoEntry: false })?.uid === process.geteuid?.()) remove(path)
   }
 }
@@ -134,6 +134,6 @@ function remove(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true })
   } catch {
-    // Somebody else is at it, or it is no longer ours.
+    // Another process is removing it, or it changed owners.
   }
 }

@@ -14,7 +14,7 @@ import {
  *
  * Guarantees, whatever the user and its capabilities: no tracing, keyrings, bpf, perf, userfaultfd or io_uring; no
  * mounts; no new namespaces by `clone`, `unshare` or `setns`; sockets only of the families unix, inet, inet6 and netlink;
- * no keystrokes pushed into a terminal; no file becomes set-user-ID, which outside would run as its owner for whoever
+ * no keystrokes pushed into a terminal; no file becomes set-user-ID, which outside would run as its owner for anyone that
  * starts it; no call of a foreign architecture, whose numbers these rules would misread.
  *
  * Does not protect against: what an allowed call does. Which addresses a socket can reach is the network namespace's
@@ -36,37 +36,37 @@ export function systemCallFilter(architecture: FilterArchitecture): Uint8Array {
   const rules: readonly Rule[] = [
     ...Object.values(refusedSystemCalls)
       .flatMap((group): SystemCallNumbers[] => Object.values(group))
-      .flatMap((numbers) => always(numbers, verdict.refuse)),
+      .flatMap((numbers) => always(numbers, action.refuse)),
     // Its flags sit behind a pointer, unreadable here; C libraries fall back to clone on ENOSYS alone.
-    ...always(clone3, verdict.unknownCall),
+    ...always(clone3, action.unknownCall),
     // Its mode does too; programs fall back to openat.
-    ...always(openat2, verdict.unknownCall),
+    ...always(openat2, action.unknownCall),
     ...Object.values(modeCalls).flatMap((call) => rule(call.numbers, noSetUserId(call))),
     ...rule(clone, [
       load(field.argument0),
-      ifAnyBit(newNamespaceFlags, verdict.refuse),
-      stop(verdict.allow),
+      ifAnyBit(newNamespaceFlags, action.refuse),
+      stop(action.allow),
     ]),
     ...rule(unshare, [
       load(field.argument0),
       // CLONE_NEWTIME: in clone these bits are the exit signal.
-      ifAnyBit(newNamespaceFlags | 0x80, verdict.refuse),
-      stop(verdict.allow),
+      ifAnyBit(newNamespaceFlags | 0x80, action.refuse),
+      stop(action.allow),
     ]),
     ...rule(socket, allowedFamilies()),
     ...rule(socketpair, allowedFamilies()),
     ...rule(ioctl, [
       load(field.argument1),
-      ...refusedTerminalRequests.map((request) => ifEqual(request, verdict.refuse)),
-      stop(verdict.allow),
+      ...refusedTerminalRequests.map((request) => ifEqual(request, action.refuse)),
+      stop(action.allow),
     ]),
   ]
   return encode([
     load(field.architecture),
-    unless(auditArchitecture[architecture], verdict.kill),
+    unless(auditArchitecture[architecture], action.kill),
     load(field.number),
     // x32 shares the architecture of x64 and numbers its calls from here.
-    ...(architecture === 'x64' ? [ifAtLeast(0x4000_0000, verdict.unknownCall)] : []),
+    ...(architecture === 'x64' ? [ifAtLeast(0x4000_0000, action.unknownCall)] : []),
     decide(rules.toSorted((a, b) => a.call - b.call)),
   ])
 }
@@ -81,7 +81,7 @@ const ENOSYS = 38
 const EAFNOSUPPORT = 97
 
 // SECCOMP_RET_*: the high half is the action, the low half the errno.
-const verdict = {
+const action = {
   allow: 0x7fff_0000,
   kill: 0x8000_0000,
   refuse: 0x0005_0000 | EPERM,
@@ -134,7 +134,7 @@ interface Rule {
 function decide(rules: readonly Rule[]): Block {
   if (rules.length <= 3) {
     const each = rules.map(({ call, body }): Block => [[0x15, 0, body.length, call], ...body])
-    return [...each.flat(), ...stop(verdict.allow)]
+    return [...each.flat(), ...stop(action.allow)]
   }
   const middle = rules.length >> 1
   const below = decide(rules.slice(0, middle))
@@ -145,17 +145,17 @@ function decide(rules: readonly Rule[]): Block {
 function allowedFamilies(): Block[] {
   return [
     load(field.argument0),
-    ...socketFamilies.map((family) => ifEqual(family, verdict.allow)),
-    stop(verdict.unknownFamily),
+    ...socketFamilies.map((family) => ifEqual(family, action.allow)),
+    stop(action.unknownFamily),
   ]
 }
 
 function noSetUserId({ mode, flags }: ModeCall): Block[] {
   return [
-    ...(flags === null ? [] : [load(argument(flags)), unlessAnyBit(creatingFlags, verdict.allow)]),
+    ...(flags === null ? [] : [load(argument(flags)), unlessAnyBit(creatingFlags, action.allow)]),
     load(argument(mode)),
-    ifAnyBit(setUserId, verdict.refuse),
-    stop(verdict.allow),
+    ifAnyBit(setUserId, action.refuse),
+    stop(action.allow),
   ]
 }
 

@@ -74,7 +74,7 @@ export const refusedSystemCalls: Readonly<
     io_uring_enter: [426, 426],
     io_uring_register: [427, 427],
   },
-  /** The view of the file system is the sandbox; nobody inside rearranges it. */
+  /** The view of the file system is the sandbox; no process inside may rearrange it. */
   mounts: {
     mount: [165, 40],
     umount2: [166, 39],

@@ -24,10 +24,10 @@ export function openStartStatus(): StartStatus | undefined {
   try {
     file = idle.pop() ?? anonymousFile(room)
     writeSync(file, room, 0, room.length, 0)
-    const held = file
+    const status = file
     // Opened again: the position in it is the child's own.
-    const descriptor = openSync(`/proc/self/fd/${held}`, 'r+')
-    return { descriptor, hasStarted: () => readStatus(held), close: () => giveBack(held) }
+    const descriptor = openSync(`/proc/self/fd/${status}`, 'r+')
+    return { descriptor, hasStarted: () => readStatus(status), close: () => giveBack(status) }
   } catch {
     if (file !== undefined) closeSync(file)
     return undefined

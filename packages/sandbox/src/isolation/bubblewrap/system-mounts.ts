@@ -13,11 +13,11 @@ export interface SystemMounts {
   /** Programs and libraries. */
   readonly programs: MountGroup
   /** What of `/etc` most programs other than the simplest need. */
-  readonly settings: SystemSettings
+  readonly etc: EtcEntries
 }
 
 /** Public settings; all are named by their path in `/etc`. */
-export interface SystemSettings {
+export interface EtcEntries {
   readonly files: readonly string[]
   readonly links: readonly { readonly name: string; readonly target: string }[]
   readonly directories: readonly string[]
@@ -49,27 +49,27 @@ export function systemMounts(network: 'none' | 'host'): SystemMounts {
     programs.visible.push(name)
   }
   const directories = [
-    ...settingsDirectories,
+    ...etcDirectories,
     ...(network === 'host' ? certificateDirectories : []),
-    ...javaSettings(),
+    ...javaConfiguration(),
   ].filter((name) => kindOf(name) === 'directory')
   const files: string[] = []
   const links: { name: string; target: string }[] = []
-  for (const name of [...settingsFiles, ...(network === 'host' ? resolverFiles : [])]) {
+  for (const name of [...etcFiles, ...(network === 'host' ? resolverFiles : [])]) {
     const target = resolvedFile(name)
     if (target === null) continue
     // A link into /usr (time zone, os-release) can stay one.
     if (target !== name && target.startsWith('/usr/')) links.push({ name, target })
     else files.push(name)
   }
-  return { programs, settings: { files, links, directories } }
+  return { programs, etc: { files, links, directories } }
 }
 
 // Systems that keep their programs elsewhere: content-addressed and world-readable by design.
 const programStores = ['/nix/store', '/run/current-system/sw', '/gnu/store'] as const
 
 // Debian's links from a command's common name (`awk`, `cc`, `java`) to the program.
-const settingsDirectories = ['/etc/alternatives'] as const
+const etcDirectories = ['/etc/alternatives'] as const
 
 // Only with a network: the private halves sit beside them, so never all of /etc/ssl or /etc/pki.
 const certificateDirectories = [
@@ -79,7 +79,7 @@ const certificateDirectories = [
   '/etc/pki/ca-trust',
 ] as const
 
-const settingsFiles = [
+const etcFiles = [
   '/etc/passwd',
   '/etc/group',
   '/etc/nsswitch.conf',
@@ -99,7 +99,7 @@ const resolverFiles = [
 ] as const
 
 /** Debian moved what a JDK cannot start without from its own directory to `/etc`. */
-function javaSettings(): string[] {
+function javaConfiguration(): string[] {
   return readdirSync('/etc')
     .filter((name) => /^java-\d+-/.test(name))
     .map((name) => `/etc/${name}`)

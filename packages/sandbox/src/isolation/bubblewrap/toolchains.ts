@@ -34,7 +34,7 @@ export function toolchainDirectories(search: ToolchainSearch): string[] {
     const directory = entry.length > 1 ? entry.replace(/\/+$/, '') : entry
     if (!isReadableDirectory(directory)) continue
     for (const needed of neededBy(directory)) {
-      const shown = search.visible.some((place) => isWithin(needed, place))
+      const shown = search.visible.some((directory) => isWithin(needed, directory))
       const holdsOthers = isWithin(search.home, needed) || isTopLevel(needed)
       if (!shown && !holdsOthers && isReadableDirectory(needed)) found.add(needed)
     }
@@ -68,7 +68,7 @@ function linkedDirectories({ path, rootDir, command }: ToolchainSearch): string[
   return []
 }
 
-/** Nobody put this directory on PATH: any other (`~/Documents`) may hold what is no program. */
+/** A link led to this directory, not PATH; one such as `~/Documents` may hold other files than programs. */
 function holdsPrograms(directory: string): boolean {
   return (
     ['bin', 'sbin'].includes(basename(directory)) ||
@@ -138,7 +138,7 @@ function isGoInstallation(parent: string): boolean {
   )
 }
 
-/** `/home`, `/opt`, `/`: on nobody's PATH for its programs. */
+/** `/home`, `/opt`, `/`: never on PATH for the programs in them. */
 function isTopLevel(path: string): boolean {
   return path.lastIndexOf('/') === 0
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { ProbeVerdict } from '../backend.ts'
+import type { ProbeResult } from '../backend.ts'
 import { runCanary } from '../canary.ts'
 import { type SpawningBackend, startBySpawn } from '../spawn/start-by-spawn.ts'
 import type { WrappedCommand, WrapRequest } from '../spawn/wrapped-command.ts'
@@ -36,7 +36,7 @@ function wrap({ argv, cwd, rootDir, policy, env }: WrapRequest): WrappedCommand 
 
 const spawning = startBySpawn(wrap, { hasProcessNamespace: false })
 
-async function probe(): Promise<ProbeVerdict> {
+async function probe(): Promise<ProbeResult> {
   if (process.platform !== 'darwin' || !existsSync(program)) {
     return unusable('sandbox-exec exists on macOS only.', 'On Linux, install bubblewrap.')
   }
@@ -62,7 +62,7 @@ async function probe(): Promise<ProbeVerdict> {
 
 const linuxInstead = 'Run in a Linux container with bubblewrap.'
 
-function unusable(why: string, fix: string): ProbeVerdict {
+function unusable(why: string, fix: string): ProbeResult {
   return {
     usable: false,
     enforced: { files: 'none', network: 'policy-only', kill: 'best-effort', syscalls: 'none' },

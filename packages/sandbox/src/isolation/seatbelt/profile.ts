@@ -17,7 +17,7 @@ export interface SeatbeltProfile {
 
 /**
  * Returns the profile for `sandbox-exec`: everything is denied, then the system's programs, the readable paths and the
- * root are allowed. No path ever stands in the profile's text, so none can add a rule. Not tested on macOS.
+ * root are allowed. The profile's text contains no path, so none can add a rule. Not tested on macOS.
  *
  * Guarantees, as far as the kernel keeps the profile: writes under the root and the temporary directory alone, and not
  * to protected names nor, by renaming, to the directories above them; reads of the root, the system and `policy.read`

@@ -27,12 +27,12 @@ const batch = 32
 let making: Promise<void> | undefined
 let isUnavailable = process.platform !== 'linux'
 
-/** Whether there is nothing to wait for before a command: its pipes are there, or none can be had. */
+/** Whether a command can start now: enough pipes are ready, or pipes are unavailable here. */
 export function arePipesReady(): boolean {
   return isUnavailable || unused.length >= needed
 }
 
-/** Makes more pipes. Others may take them before whoever waits for this goes on. */
+/** Makes more pipes. Another command may take them before the caller continues. */
 export function makePipes(): Promise<void> {
   making ??= make()
     .catch(() => {
@@ -45,10 +45,10 @@ export function makePipes(): Promise<void> {
 }
 
 /**
- * A pipe from a child to us; undefined where there is none. There is no counterpart for input: a named pipe whose writer
- * has closed makes whoever opens it anew (`/dev/stdin`) wait for ever.
+ * A pipe from a child to this process; undefined where pipes are unavailable. Input has no counterpart: opening a named
+ * pipe again (`/dev/stdin`) after its writer has closed would wait for ever.
  *
- * Each serves one command only: who has a pipe can open its other end too, and a process that outlived its command, or
+ * Each serves one command only: a process with a pipe can open its other end too, and one that outlived its command, or
  * was handed the descriptor, would read what a later command prints, perhaps one of another sandbox.
  */
 export function openCommandPipe(): CommandPipe | undefined {
@@ -72,10 +72,10 @@ export function openCommandPipe(): CommandPipe | undefined {
 // Not PATH: a project may put a program of that name there, and it would run unconfined.
 const programs = ['/usr/bin/mkfifo', '/bin/mkfifo', '/run/current-system/sw/bin/mkfifo']
 
-/** Only found in the directory until they are open: what has no name, nobody else opens and nobody has to remove. */
+/** The names are removed once the pipes are open, so that no other process can open them and none is left behind. */
 async function make(): Promise<void> {
   const program = programs.find(isExecutable)
-  if (program === undefined) throw new Error('there is no mkfifo')
+  if (program === undefined) throw new Error('mkfifo is not installed')
   const directory = mkdtempSync(join(tmpdir(), `smithers-pipes-${process.pid}-`))
   try {
     const names = Array.from({ length: batch }, (_, index) => join(directory, String(index)))

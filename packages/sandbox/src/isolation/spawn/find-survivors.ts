@@ -22,9 +22,8 @@ export interface SurvivorSearch {
 export interface Survivors {
   readonly pids: readonly number[]
   /**
-   * True when one may have been missed: a process was started during the search, perhaps by one that was gone when it
-   * was looked at; or one could not be judged, since while it turns into another program its environment reads as empty.
-   * So does that of a process that has cleared it, so this may stay true.
+   * True when the search may have missed one: a process started meanwhile, or one had an empty environment, as during
+   * `exec`. A process that cleared its environment looks the same, so this may stay true.
    */
   readonly unsure: boolean
 }
@@ -121,16 +120,16 @@ function environmentOf(pid: number): string {
   }
 }
 
-let ownProcVerdict: boolean | undefined
+let hasOwnProc: boolean | undefined
 
 /** True when `/proc` shows the namespace that our process numbers are of. */
 function ownProc(): boolean {
-  if (ownProcVerdict === undefined) {
+  if (hasOwnProc === undefined) {
     try {
-      ownProcVerdict = readlinkSync('/proc/self') === String(process.pid)
+      hasOwnProc = readlinkSync('/proc/self') === String(process.pid)
     } catch {
-      ownProcVerdict = false
+      hasOwnProc = false
     }
   }
-  return ownProcVerdict
+  return hasOwnProc
 }

@@ -8,7 +8,7 @@ const roundMs = 4
 const maxDoubts = 5
 const doubtMs = 1
 
-/** Nobody starts as many processes as there are numbers (32 768 at the least) in this time. */
+/** Too short for process ids to wrap: there are at least 32 768. */
 const shortCommandMs = 1000
 
 /**

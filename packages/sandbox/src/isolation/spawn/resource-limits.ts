@@ -3,7 +3,7 @@ import type { ResourceLimits } from '../running-command.ts'
 
 /**
  * Puts a program before `argv` that sets the limits and then becomes the command: Node cannot set them for a child.
- * Returns `argv` itself when there is nothing to set. No core files in any case: they are large, and hold memory.
+ * Returns `argv` itself when there is nothing to set. Core files are always off: they are large and contain memory.
  *
  * No limit of the address space: V8, Go and the JVM reserve far more than they use and would not start.
  */

@@ -31,7 +31,7 @@ export function spawnChild(
   return spawn(command.file, command.args, {
     cwd,
     env: command.env,
-    // Leader of a group and a session of its own, so that one signal reaches all who stay.
+    // Leader of a group and a session of its own, so that one signal reaches all that stay in it.
     detached: true,
     stdio: [
       hasInput ? 'pipe' : 'ignore',

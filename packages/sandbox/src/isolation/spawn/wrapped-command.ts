@@ -22,7 +22,7 @@ export interface WrappedCommand {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  /** Open descriptors that the child must receive as 3, 4, … in this order. Whoever spawns closes them afterwards. */
+  /** Open descriptors that the child must receive as 3, 4, … in this order. The caller closes them after the spawn. */
   readonly descriptors: readonly number[]
   /** Why the command never started, given what was printed before an exit with code 1; `null` when it did start. */
   readonly startFailure?: (printed: string) => string | null

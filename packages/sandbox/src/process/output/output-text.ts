@@ -1,40 +1,32 @@
-import type { OutputStream } from '../../isolation/running-command.ts'
-import type { Piece } from './output-segments.ts'
-import { cutEnd, cutStart } from './utf8-boundary.ts'
+import { cutEnd, cutStart, incompleteTailLength } from './utf8-boundary.ts'
 
-/** Each stream has its own decoder, since the two halves of a character may have the other stream's bytes between them. */
-export function decode(
-  head: readonly Piece[],
-  tail: readonly Piece[],
-  cut: boolean,
-): { head: string; tail: string } {
-  const decoders = { stdout: newDecoder(), stderr: newDecoder() }
-  const run = (pieces: readonly Piece[]): string =>
-    pieces
-      .map(({ stream, bytes }) => decoders[stream].decode(bytes, { stream: true }))
-      .join('')
-      .replaceAll('\0', '\uFFFD')
-  if (!cut) {
-    const headText = run(head)
-    return { head: headText, tail: run(tail) + decoders.stdout.decode() + decoders.stderr.decode() }
+/**
+ * The text of the beginning and the end of some output. Where bytes are missing between them, a marker says how many.
+ * NUL and bytes that are not UTF-8 read `\uFFFD`.
+ */
+export function joinHeadAndTail(
+  head: Buffer,
+  tail: Buffer,
+  totalBytes: number,
+  maxBytes: number,
+): { readonly text: string; readonly omittedBytes: number } {
+  const isComplete = head.length + tail.length === totalBytes
+  if (isComplete) {
+    const text = decode(Buffer.concat([head, tail]))
+    if (Buffer.byteLength(text) <= maxBytes) return { text, omittedBytes: 0 }
+    // Replaced bytes have made the text longer than the output was.
+    return fit(text, '', { totalBytes, maxBytes, isComplete })
   }
-  const headText = run(head)
-  // A character cut by the gap is left out on both sides rather than shown as damage that the command did not do.
-  decoders.stdout = newDecoder()
-  decoders.stderr = newDecoder()
-  const started = new Set<OutputStream>()
-  const tailText = run(
-    tail.map((piece) => {
-      if (started.has(piece.stream)) return piece
-      started.add(piece.stream)
-      return { ...piece, bytes: piece.bytes.subarray(leadingContinuationBytes(piece.bytes)) }
-    }),
-  )
-  return { head: headText, tail: tailText + decoders.stdout.decode() + decoders.stderr.decode() }
+  // A character cut by the gap is left out on both sides: showing it as invalid would be wrong.
+  const headText = decode(head.subarray(0, head.length - incompleteTailLength(head)))
+  const tailText = decode(tail.subarray(leadingContinuationBytes(tail)))
+  return fit(headText, tailText, { totalBytes, maxBytes, isComplete })
 }
 
-function newDecoder(): InstanceType<typeof TextDecoder> {
-  return new TextDecoder('utf-8', { ignoreBOM: true })
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+function decode(bytes: Buffer): string {
+  return decoder.decode(bytes).replaceAll('\0', '\uFFFD')
 }
 
 function leadingContinuationBytes(bytes: Buffer): number {
@@ -43,27 +35,34 @@ function leadingContinuationBytes(bytes: Buffer): number {
   return count
 }
 
-/** Joins head and tail around a marker; replaced bytes may have grown the text, so both are cut to the budget once more. */
-export function fit(
+interface Budget {
+  readonly totalBytes: number
+  readonly maxBytes: number
+  readonly isComplete: boolean
+}
+
+/** Joins head and tail around a marker, both cut once more to the budget. */
+function fit(
   head: string,
   tail: string,
-  total: number,
-  kept: number,
-  maxBytes: number,
-): { text: string; omittedBytes: number } {
+  { totalBytes, maxBytes, isComplete }: Budget,
+): { readonly text: string; readonly omittedBytes: number } {
   const size = Buffer.byteLength(head) + Buffer.byteLength(tail)
-  if (kept === total && size <= maxBytes) return { text: head + tail, omittedBytes: 0 }
   // The largest the marker can become, so that filling in the number cannot break the budget.
-  const room = maxBytes - Buffer.byteLength(marker(total + size))
+  const room = maxBytes - Buffer.byteLength(marker(totalBytes + size))
   // A budget too small for a marker holds the beginning only.
   if (room < 0) {
-    const text = cutEnd(kept === total ? head + tail : head, maxBytes)
-    return { text, omittedBytes: Math.max(total - printedBytes(text), 1) }
+    const text = cutEnd(head, maxBytes)
+    return { text, omittedBytes: Math.max(totalBytes - printedBytes(text), 1) }
   }
-  const tailBudget = Math.max(room - Buffer.byteLength(head), Math.floor(room / 2))
-  const tailText = cutStart(tail, tailBudget)
-  const headText = cutEnd(head, room - Buffer.byteLength(tailText))
-  const omittedBytes = Math.max(total - printedBytes(headText) - printedBytes(tailText), 1)
+  const [first, last] = isComplete ? [head, head] : [head, tail]
+  const tailBudget = Math.max(
+    isComplete ? 0 : room - Buffer.byteLength(first),
+    Math.floor(room / 2),
+  )
+  const tailText = cutStart(last, tailBudget)
+  const headText = cutEnd(first, room - Buffer.byteLength(tailText))
+  const omittedBytes = Math.max(totalBytes - printedBytes(headText) - printedBytes(tailText), 1)
   return { text: headText + marker(omittedBytes) + tailText, omittedBytes }
 }
 
@@ -71,7 +70,7 @@ function marker(bytes: number): string {
   return `\n[… ${bytes} bytes omitted …]\n`
 }
 
-/** How many bytes of output a text stands for: a replacement character stands for one byte, and is three. */
+/** How many bytes of output a text came from: a replacement character is three bytes and replaces one. */
 function printedBytes(text: string): number {
   return Buffer.byteLength(text) - 2 * (text.split('\uFFFD').length - 1)
 }

@@ -20,8 +20,8 @@ export interface StreamReader {
 }
 
 /**
- * Reads a stream into the buffer and hands each piece to `onOutput`, whose promise holds the stream back. `onFailure` is
- * told what `onOutput` threw.
+ * Reads a stream into the buffer and hands each piece to `onOutput`, whose promise holds the stream back. `onFailure`
+ * gets what `onOutput` threw.
  */
 export function readStream(
   name: OutputStream,
@@ -88,7 +88,7 @@ function release(bytes: Buffer): void {
   if (bytes.length === memory.byteLength) memory.transfer(0)
 }
 
-/** Waits until both streams have ended, or `drainMs` have passed in which nobody but us could have read. */
+/** Waits until both streams have ended, or `drainMs` have passed while no consumer was busy. */
 export async function drained(readers: readonly StreamReader[], cut: AbortSignal): Promise<void> {
   const cutShort = new Promise<true>((resolve) => {
     cut.addEventListener('abort', () => resolve(true), { once: true })
@@ -126,7 +126,7 @@ export async function emptied(
     // The turn in which the exit was seen may have begun before the last bytes came.
     if (quietTurns > 1) return
     seen = buffer.totalBytes
-    // A consumer that is busy is looked at now and then; its promise decides.
+    // Wait for a busy consumer's promise.
     await new Promise<void>((resolve) => {
       if (busy) setTimeout(resolve, 1)
       else setImmediate(resolve)

@@ -18,9 +18,9 @@ afterEach(() => rmSync(rootDir, { recursive: true, force: true }))
 const facts: BubblewrapFacts = {
   system: {
     programs: { arguments: ['--ro-bind', '/usr', '/usr'], visible: ['/usr'] },
-    settings: { files: [], links: [], directories: [] },
+    etc: { files: [], links: [], directories: [] },
   },
-  preparedSettings: null,
+  etcSnapshot: null,
   toolchains: [],
   systemCallFilter: new Uint8Array(8),
   mountsDescriptors: true,

@@ -3,11 +3,8 @@ import { once } from 'node:events'
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { preparedSettings } from '../../../src/isolation/bubblewrap/etc-snapshot.ts'
-import {
-  systemMounts,
-  type SystemSettings,
-} from '../../../src/isolation/bubblewrap/system-mounts.ts'
+import { etcSnapshot } from '../../../src/isolation/bubblewrap/etc-snapshot.ts'
+import { systemMounts, type EtcEntries } from '../../../src/isolation/bubblewrap/system-mounts.ts'
 import { describeConfined } from '../../fixtures/confinement.ts'
 
 const rootDir = '/nowhere'
@@ -15,7 +12,7 @@ const rootDir = '/nowhere'
 /** A program that prepares the settings, prints where, and ends by itself or waits to be killed. */
 const program = `
 const [settings, mounts] = await Promise.all(process.argv.slice(1).map((file) => import(file)))
-console.log(settings.preparedSettings(mounts.systemMounts('none').settings, { key: '', rootDir: '/nowhere' }))
+console.log(settings.etcSnapshot(mounts.systemMounts('none').etc, { key: '', rootDir: '/nowhere' }))
 process.stdin.resume()
 `
 const modules = ['etc-snapshot.ts', 'system-mounts.ts'].map((name) =>
@@ -35,25 +32,21 @@ function startPreparing(): {
   return { child, printed }
 }
 
-describe.runIf(existsSync('/dev/shm'))('preparedSettings', () => {
-  const { settings } = systemMounts('none')
+describe.runIf(existsSync('/dev/shm'))('etcSnapshot', () => {
+  const { etc } = systemMounts('none')
 
   test('holds each file, link and directory under its own name, and nothing else of /etc', () => {
-    const directory = preparedSettings(settings, { key: 'all', rootDir }) ?? ''
-    for (const name of settings.files) {
+    const directory = etcSnapshot(etc, { key: 'all', rootDir }) ?? ''
+    for (const name of etc.files) {
       expect(readFileSync(join(directory, name.slice(5)))).toEqual(readFileSync(name))
     }
-    for (const { name, target } of settings.links) {
+    for (const { name, target } of etc.links) {
       expect(readlinkSync(join(directory, name.slice(5)))).toBe(target)
     }
-    for (const name of settings.directories) {
+    for (const name of etc.directories) {
       expect(readdirSync(join(directory, name.slice(5)))).toEqual(readdirSync(name))
     }
-    const names = [
-      ...settings.files,
-      ...settings.links.map((link) => link.name),
-      ...settings.directories,
-    ]
+    const names = [...etc.files, ...etc.links.map((link) => link.name), ...etc.directories]
     expect(readdirSync(directory)).toEqual(
       [...new Set(names.map((name) => name.split('/')[2] ?? ''))].toSorted(),
     )
@@ -61,20 +54,20 @@ describe.runIf(existsSync('/dev/shm'))('preparedSettings', () => {
   })
 
   test('is made once, and again when a setting differs or the copy is gone', () => {
-    const first = preparedSettings(settings, { key: 'again', rootDir })
-    expect(preparedSettings(settings, { key: 'again', rootDir })).toBe(first)
-    const fewer: SystemSettings = { ...settings, files: settings.files.slice(1) }
-    const second = preparedSettings(fewer, { key: 'again', rootDir })
+    const first = etcSnapshot(etc, { key: 'again', rootDir })
+    expect(etcSnapshot(etc, { key: 'again', rootDir })).toBe(first)
+    const fewer: EtcEntries = { ...etc, files: etc.files.slice(1) }
+    const second = etcSnapshot(fewer, { key: 'again', rootDir })
     expect(second).not.toBe(first)
     rmSync(second ?? '', { recursive: true })
-    const third = preparedSettings(fewer, { key: 'again', rootDir })
+    const third = etcSnapshot(fewer, { key: 'again', rootDir })
     expect([third === second, existsSync(third ?? '')]).toEqual([false, true])
   })
 
   test.each(['/', '/dev', '/dev/shm'])(
     'is never made where commands of the root %s write',
     (root) => {
-      expect(preparedSettings(settings, { key: 'inside', rootDir: root })).toBeNull()
+      expect(etcSnapshot(etc, { key: 'inside', rootDir: root })).toBeNull()
     },
   )
 

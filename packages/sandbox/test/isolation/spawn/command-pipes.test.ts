@@ -43,7 +43,6 @@ describe.runIf(process.platform === 'linux')('real pipes', () => {
           output: `${expected}last\n`,
           stdout: `${expected}last\n`,
           stderr: '',
-          stderrBytes: 0,
         })
       }
     })
