@@ -82,12 +82,24 @@ export function runsOn(connection: LogConnection): RunStore {
         run(finishAttemptSql, status, errorJson, nowMs, runId, nodeId, iteration, attempt)
         let finishOrder: number | null = null
         if (status === 'finished') {
-          const { finished_tasks: finished } = connection.prepare(countSql).get(bindText(runId)) as {
+          const { finished_tasks: finished } = connection
+            .prepare(countSql)
+            .get(bindText(runId)) as {
             finished_tasks: number
           }
           finishOrder = finished
         }
-        run(finishTaskSql, status, outputJson, errorJson, nowMs, finishOrder, runId, nodeId, iteration)
+        run(
+          finishTaskSql,
+          status,
+          outputJson,
+          errorJson,
+          nowMs,
+          finishOrder,
+          runId,
+          nodeId,
+          iteration,
+        )
       }),
 
     saveLoop: ({ runId, loopId, iteration, finished }, leaseToken) =>
@@ -101,18 +113,15 @@ export function runsOn(connection: LogConnection): RunStore {
           ? (rows(newestRunsSql, Math.min(limit, Number.MAX_SAFE_INTEGER)) as RunRow[])
           : (rows(runSql, runId) as RunRow[]),
       ),
-    tasks: (runId) =>
-      connection.read('list tasks', () => rows(tasksSql, runId) as TaskRow[]),
+    tasks: (runId) => connection.read('list tasks', () => rows(tasksSql, runId) as TaskRow[]),
     attempts: (runId) =>
-      connection.read(
-        'list attempts',
-        () => rows(attemptsSql, runId) as AttemptRow[],
-      ),
+      connection.read('list attempts', () => rows(attemptsSql, runId) as AttemptRow[]),
     loops: (runId) =>
       connection.read('list loops', () =>
-        (rows(loopsSql, runId) as (LoopRow & { finished: unknown })[]).map(
-          (row): LoopRow => ({ ...row, finished: Number(row.finished) === 1 }),
-        ),
+        (rows(loopsSql, runId) as (LoopRow & { finished: unknown })[]).map((row): LoopRow => ({
+          ...row,
+          finished: Number(row.finished) === 1,
+        })),
       ),
   }
 }
@@ -123,8 +132,7 @@ function claimRow(
   run: (sql: string, ...values: BoundValue[]) => void,
 ): ClaimResult {
   const { runId, inputJson, optionsJson, ownerId, leaseToken, leaseExpiresAtMs, nowMs } = request
-  const find = (): RunRow | undefined =>
-    rows(runSql, runId)[0] as RunRow | undefined
+  const find = (): RunRow | undefined => rows(runSql, runId)[0] as RunRow | undefined
   const found = find()
   if (found !== undefined && !isRunFree(found, nowMs)) return { ok: false, run: found }
   if (found === undefined) {

@@ -60,7 +60,11 @@ export function defaultLogPath(
 
 /** The last name of the project's path, reduced to characters that every file system and shell takes as they are. */
 function readableName(project: string): string {
-  return basename(project).replaceAll(/[^\w.-]+/g, '-').slice(0, 40) || 'root'
+  return (
+    basename(project)
+      .replaceAll(/[^\w.-]+/g, '-')
+      .slice(0, 40) || 'root'
+  )
 }
 
 /** A directory that others can write to, or that is a link, may lead a log anywhere. */
