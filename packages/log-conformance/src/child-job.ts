@@ -19,6 +19,8 @@ export type ChildJob =
     }
   | {
       readonly kind: 'claims'
+      /** What each start claims: its key, or an approval. */
+      readonly by: 'key' | 'approval'
       readonly location: string
       readonly worker: number
       readonly keys: number

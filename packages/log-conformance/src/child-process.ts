@@ -68,6 +68,7 @@ async function writePairs({
 
 /** Tries to run every key once, as seven other processes do at the same time. */
 async function claimKeys({
+  by,
   location,
   worker,
   keys,
@@ -83,13 +84,16 @@ async function claimKeys({
     })
     // A key in flight is asked for again, so that the moment between two states of its row is hit often.
     for (const deadline = performance.now() + longestHoldMs; ;) {
-      const result = await log.start(row, { durability: 'relaxed', claim: 'once' })
+      const result = await log.start(row, {
+        durability: 'relaxed',
+        ...(by === 'key' ? { claim: 'once' } : { claim: null, approvalId: `key-${key}` }),
+      })
       if (result.ok) {
         appendFileSync(effectsFile, `key-${key}\n`)
         await log.finish(row.callToken, success())
         break
       }
-      if (result.reason !== 'claimed') throw new Error(`start was refused: ${result.reason}`)
+      if (result.reason === 'seq-taken') throw new Error(`start was refused: ${result.reason}`)
       if (result.existing.status === 'success') break
       if (performance.now() > deadline) {
         throw new Error(`${row.idempotencyKey} is in flight for ${longestHoldMs} ms, in no process`)
@@ -131,6 +135,6 @@ async function firstCall({
   nodeId,
 }: ChildJob & { kind: 'first-call' }): Promise<ChildAnswers['first-call']> {
   const log = await createLog(location)
-  await mustStart(log, { nodeId, idempotencyKey: nodeId }, 'inflight')
+  await mustStart(log, { nodeId, idempotencyKey: nodeId }, { claim: 'inflight' })
   await log.close()
 }

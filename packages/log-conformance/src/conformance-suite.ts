@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { ToolCallLog } from '@smithers/tool-core/log'
 import type { ConformanceGroup, ConformanceTest, Workbench } from './conformance-group.ts'
 import type { LogConformanceOptions } from './conformance-options.ts'
+import { approvalUse } from './groups/approval-use.ts'
 import { approvals } from './groups/approvals.ts'
 import { basics } from './groups/basics.ts'
 import { claims } from './groups/claims.ts'
@@ -32,6 +33,7 @@ const groups: readonly ConformanceGroup[] = [
   vectors,
   approvals,
   runState,
+  approvalUse,
 ]
 
 /** One test of the suite, bound to an adapter. */

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { currentOwnerId } from '@smithers/tool-core/log'
-import type { FinishPatch, MaybePromise, StartRow, ToolCallLog } from '@smithers/tool-core/log'
+import type {
+  FinishPatch,
+  MaybePromise,
+  StartOptions,
+  StartRow,
+  ToolCallLog,
+} from '@smithers/tool-core/log'
 
 /** A row as a call of a non-idempotent tool writes it, with fields of one's own. */
 export function sampleRow(fields: Partial<StartRow> = {}): StartRow {
@@ -60,10 +66,14 @@ export function failure(fields: Partial<FinishPatch> = {}): FinishPatch {
 export async function mustStart(
   log: ToolCallLog,
   fields: Partial<StartRow> = {},
-  claim: Parameters<ToolCallLog['start']>[1]['claim'] = null,
+  options: Partial<StartOptions> = {},
 ): Promise<string> {
   const row = sampleRow(fields)
-  const result = await log.start(row, { durability: 'relaxed', claim })
+  const result = await log.start(row, {
+    durability: 'relaxed',
+    claim: null,
+    ...options,
+  })
   if (!result.ok) throw new Error(`start was refused: ${result.reason}`)
   return row.callToken
 }

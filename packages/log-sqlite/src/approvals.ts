@@ -15,11 +15,13 @@ const columnOf = {
   toolName: 'tool_name',
   toolCallId: 'tool_call_id',
   callKey: 'call_key',
+  inputHash: 'input_hash',
   idempotencyKey: 'idempotency_key',
   inputJson: 'input_json',
   inputSchemaJson: 'input_schema_json',
   prompt: 'prompt',
   defaultsJson: 'defaults_json',
+  previewJson: 'preview_json',
   status: 'status',
   requestedAtMs: 'requested_at_ms',
   expiresAtMs: 'expires_at_ms',
@@ -27,51 +29,55 @@ const columnOf = {
   decidedBy: 'decided_by',
   comment: 'comment',
   approvedArgsJson: 'approved_args_json',
-  usedBy: 'used_by',
-  usedByOwner: 'used_by_owner',
-  usedAtMs: 'used_at_ms',
 } as const satisfies Record<keyof ApprovalRow, string>
 
 /** Keeps approvals in the file of the log. */
 export function approvalsOn(connection: LogConnection): ApprovalStore {
   return {
-    request: (row) =>
-      connection.write('record a question for approval', () => {
-        for (;;) {
-          // Synced: a question that somebody has read must be there when the answer comes.
-          connection.synced(() =>
-            connection.erasing(() => connection.prepare(insertSql).run(...valuesOf(row))),
-          )
-          const standing = connection
-            .prepare(standingSql)
-            .get(bindText(row.runId), bindText(row.callKey))
-          // The one that stood may have been used since, by another process: then there is room for this one.
-          if (standing !== undefined) return rowFrom(standing)
-        }
-      }),
+    request(row) {
+      let superseded = 0
+      const call = [bindText(row.runId), bindText(row.callKey), bindText(row.inputHash)]
+      const stored = connection.write('record a request for approval', () =>
+        // Synced: a request that a person has read must be there when the decision comes.
+        connection.synced(() =>
+          connection.erasing(() =>
+            connection.atomically(() => {
+              superseded = Number(connection.prepare(supersedeSql).run(...call).changes)
+              connection.prepare(insertSql).run(...valuesOf(row))
+              return rowFrom(connection.prepare(openSql).get(...call))
+            }),
+          ),
+        ),
+      )
+      return afterwards(stored, (open) => {
+        if (superseded > 0) void connection.scrub()
+        return open
+      })
+    },
 
     update(id, expected, patch) {
       const { sql, values } = updateOf(patch)
-      const conditions = [bindText(id), expected.status, bindText(expected.usedBy)]
       let erases = false
       const changed = connection.write('record a decision', () => {
         erases =
-          'approvedArgsJson' in patch &&
-          connection.prepare(holdsArgumentsSql).get(bindText(id)) !== undefined
+          ('approvedArgsJson' in patch || 'previewJson' in patch) &&
+          connection.prepare(holdsErasableSql).get(bindText(id)) !== undefined
         try {
           const { changes } = connection.synced(() =>
-            connection.erasing(() => connection.prepare(sql).run(...values, ...conditions)),
+            connection.erasing(() =>
+              connection.prepare(sql).run(...values, bindText(id), expected),
+            ),
           )
           return Number(changes) === 1
         } catch (error) {
-          // Another question stands for the call that this one is to stand for again.
+          // Another request is open for the call and its arguments.
           if (sqliteCode(error) === 'CONSTRAINT') return false
           throw error
         }
       })
       return afterwards(changed, (done) => {
-        // The arguments of an approver may be what the log must not hold: they leave no copy behind. Nobody waits for
-        // that, since a process that reads for long would hold up a call that has run.
+        // An approver's arguments and a preview may be what the log must not hold, so they leave no copy behind. The
+        // call does not wait for that: a process that reads for long would hold it up.
         if (done && erases) void connection.scrub()
         return done
       })
@@ -93,20 +99,27 @@ export function approvalsOn(connection: LogConnection): ApprovalStore {
   }
 }
 
-const holdsArgumentsSql = `SELECT 1 FROM _smithers_tool_approvals WHERE id = ? AND approved_args_json IS NOT NULL`
+const holdsErasableSql = `SELECT 1 FROM _smithers_tool_approvals
+  WHERE id = ? AND (approved_args_json IS NOT NULL OR preview_json IS NOT NULL)`
 
 const columns = Object.values(columnOf)
 
 const insertSql = `INSERT INTO _smithers_tool_approvals (${columns.join(', ')})
-  VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (run_id, call_key) WHERE status <> 'executed' DO NOTHING`
+  VALUES (${columns.map(() => '?').join(', ')})
+  ON CONFLICT (run_id, call_key, input_hash) WHERE status NOT IN ('used', 'superseded') DO NOTHING`
 
-const standingSql = `SELECT * FROM _smithers_tool_approvals WHERE run_id = ? AND call_key = ? AND status <> 'executed'`
+const supersedeSql = `UPDATE _smithers_tool_approvals
+  SET status = 'superseded', approved_args_json = NULL, preview_json = NULL
+  WHERE run_id = ? AND call_key = ? AND input_hash <> ? AND status IN ('pending', 'approved')`
+
+const openSql = `SELECT * FROM _smithers_tool_approvals
+  WHERE run_id = ? AND call_key = ? AND input_hash = ? AND status NOT IN ('used', 'superseded')`
 
 function updateOf(patch: ApprovalPatch): { sql: string; values: SqlValue[] } {
   const changed = Object.entries(patch).filter(([, value]) => value !== undefined)
   const assignments = changed.map(([field]) => `${columnOf[field as keyof ApprovalRow]} = ?`)
   return {
-    sql: `UPDATE _smithers_tool_approvals SET ${assignments.join(', ')} WHERE id = ? AND status = ? AND used_by IS ?`,
+    sql: `UPDATE _smithers_tool_approvals SET ${assignments.join(', ')} WHERE id = ? AND status = ?`,
     values: changed.map(([, value]) => bind(value)),
   }
 }

@@ -107,10 +107,9 @@ function removeBelongings(connection: LogConnection, keptFromMs: number): void |
 
 // People decide about approvals, so there are few, and one statement removes them.
 const oldApprovalsSql = `DELETE FROM _smithers_tool_approvals AS old
-  WHERE max(requested_at_ms, coalesce(decided_at_ms, 0), coalesce(used_at_ms, 0)) < ? AND (
+  WHERE max(requested_at_ms, coalesce(decided_at_ms, 0)) < ? AND (
     NOT EXISTS (SELECT 1 FROM _smithers_tool_calls WHERE run_id = old.run_id)
-    OR (status = 'executed' AND used_by IS NOT NULL
-      AND NOT EXISTS (SELECT 1 FROM _smithers_tool_calls WHERE call_token = old.used_by)))`
+    OR (status = 'used' AND NOT EXISTS (SELECT 1 FROM _smithers_tool_calls WHERE approval_id = old.id)))`
 
 const archivePrefix = archiveKey('')
 

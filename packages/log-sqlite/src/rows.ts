@@ -1,5 +1,5 @@
 import { toUSVString } from 'node:util'
-import type { FinishPatch, StartRow, ToolCallClaim, ToolCallRow } from '@smithers/tool-core/log'
+import type { FinishPatch, StartOptions, StartRow, ToolCallRow } from '@smithers/tool-core/log'
 import type { SqlValue } from './sqlite-database.ts'
 
 /** The column of every field, in the order of the table. The first twelve are documented and never change. */
@@ -31,6 +31,7 @@ export const columnOf: Readonly<Record<keyof ToolCallRow, string>> = {
   fromCache: 'from_cache',
   outputExact: 'output_exact',
   effectScope: 'effect_scope',
+  approvalId: 'approval_id',
   traceId: 'trace_id',
   spanId: 'span_id',
 }
@@ -46,7 +47,7 @@ export const insertSql: string = (() => {
   return `INSERT INTO _smithers_tool_calls (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
 })()
 
-export function startValues(row: StartRow, claim: ToolCallClaim | null): SqlValue[] {
+export function startValues(row: StartRow, { claim, approvalId }: StartOptions): SqlValue[] {
   return [
     bindText(row.runId),
     bindText(row.nodeId),
@@ -69,6 +70,7 @@ export function startValues(row: StartRow, claim: ToolCallClaim | null): SqlValu
     claim,
     bindText(row.replayOf),
     row.effectScope ?? null,
+    bindText(approvalId ?? null),
     bindText(row.traceId),
     bindText(row.spanId),
   ]
@@ -122,6 +124,8 @@ export function rowFromColumns(columns: unknown): ToolCallRow {
     if (row[mark] === 1) row[mark] = true
     else delete row[mark]
   }
-  if (row['effectScope'] === null) delete row['effectScope']
+  for (const extension of ['effectScope', 'approvalId']) {
+    if (row[extension] === null) delete row[extension]
+  }
   return row as unknown as ToolCallRow
 }

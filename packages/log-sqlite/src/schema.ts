@@ -22,6 +22,7 @@ export function prepareSchema(database: SqliteDatabase): 'writable' | 'newer' {
     database.exec(createTables)
     addMissingColumns(database)
     database.exec(createIndexes)
+    dropOldApprovals(database)
     database.exec(createApprovalTable)
     database.exec(createRunStateTable)
     database.exec(createRunTables)
@@ -100,6 +101,7 @@ const addedColumns = {
   from_cache: 'INTEGER NOT NULL DEFAULT 0',
   output_exact: 'INTEGER NOT NULL DEFAULT 0',
   effect_scope: 'TEXT',
+  approval_id: 'TEXT',
   trace_id: 'TEXT',
   span_id: 'TEXT',
 }
@@ -132,6 +134,9 @@ function addMissingColumns(database: SqliteDatabase): void {
   }
 }
 
+/** A row that uses its approval, as `usesApproval` has it: one at a time does. */
+export const usesApprovalSql = `(finished_at_ms IS NULL OR (replay_of IS NULL AND (status = 'success' OR effect IS NOT 'none')))`
+
 // `inflight` covers both kinds of claim: a key that runs under one kind must not start under the other. `once` covers
 // running and succeeded in a single index, because between two indexes a call that finishes can be seen by neither.
 // The trigger gives a token to rows of programs that know the documented columns only.
@@ -146,6 +151,10 @@ const createIndexes = `
     WHERE claim IS NOT NULL AND finished_at_ms IS NULL;
   CREATE UNIQUE INDEX IF NOT EXISTS _smithers_tool_calls_once ON _smithers_tool_calls (idempotency_key)
     WHERE claim = 'once' AND (finished_at_ms IS NULL OR status = 'success');
+  CREATE UNIQUE INDEX IF NOT EXISTS _smithers_tool_calls_approval ON _smithers_tool_calls (approval_id)
+    WHERE approval_id IS NOT NULL AND ${usesApprovalSql};
+  CREATE INDEX IF NOT EXISTS _smithers_tool_calls_approvals ON _smithers_tool_calls (approval_id)
+    WHERE approval_id IS NOT NULL;
   CREATE INDEX IF NOT EXISTS _smithers_tool_calls_key ON _smithers_tool_calls (idempotency_key);
   CREATE INDEX IF NOT EXISTS _smithers_tool_calls_run_time
     ON _smithers_tool_calls (run_id, started_at_ms, seq, call_token);
@@ -154,7 +163,7 @@ const createIndexes = `
     WHERE finished_at_ms IS NULL;
 `
 
-// The partial index admits one open question per call of a run, however many processes ask at once.
+// The partial index admits one open request for a call and its arguments, however many processes make it at once.
 const createApprovalTable = `
   CREATE TABLE IF NOT EXISTS _smithers_tool_approvals (
     id TEXT PRIMARY KEY,
@@ -165,27 +174,35 @@ const createApprovalTable = `
     tool_name TEXT NOT NULL,
     tool_call_id TEXT NOT NULL,
     call_key TEXT NOT NULL,
+    input_hash TEXT NOT NULL,
     idempotency_key TEXT,
     input_json TEXT,
     input_schema_json TEXT,
     prompt TEXT,
     defaults_json TEXT,
+    preview_json TEXT,
     status TEXT NOT NULL,
     requested_at_ms INTEGER NOT NULL,
     expires_at_ms INTEGER,
     decided_at_ms INTEGER,
     decided_by TEXT,
     comment TEXT,
-    approved_args_json TEXT,
-    used_by TEXT,
-    used_by_owner TEXT,
-    used_at_ms INTEGER
+    approved_args_json TEXT
   );
-  CREATE UNIQUE INDEX IF NOT EXISTS _smithers_tool_approvals_open ON _smithers_tool_approvals (run_id, call_key)
-    WHERE status <> 'executed';
+  CREATE UNIQUE INDEX IF NOT EXISTS _smithers_tool_approvals_open
+    ON _smithers_tool_approvals (run_id, call_key, input_hash) WHERE status NOT IN ('used', 'superseded');
   CREATE INDEX IF NOT EXISTS _smithers_tool_approvals_call ON _smithers_tool_approvals (tool_call_id);
   CREATE INDEX IF NOT EXISTS _smithers_tool_approvals_status ON _smithers_tool_approvals (status);
 `
+
+/** Earlier versions kept the use of an approval in the approval itself. Without a table, calls request approval anew. */
+function dropOldApprovals(database: SqliteDatabase): void {
+  const old = queryValue(
+    database,
+    `SELECT 1 FROM pragma_table_info('_smithers_tool_approvals') WHERE name = 'used_by'`,
+  )
+  if (old !== undefined) database.exec('DROP TABLE _smithers_tool_approvals')
+}
 
 const createRunStateTable = `
   CREATE TABLE IF NOT EXISTS _smithers_run_state (

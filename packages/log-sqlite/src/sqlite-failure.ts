@@ -18,10 +18,13 @@ export function isBusy(error: unknown): boolean {
 }
 
 /** The unique index that refused a row, told by the column that SQLite names; null for any other error. */
-export function violatedUniqueness(error: unknown): 'position' | 'call-token' | 'claim' | null {
+export function violatedUniqueness(
+  error: unknown,
+): 'position' | 'call-token' | 'claim' | 'approval' | null {
   if (sqliteCode(error) !== 'CONSTRAINT') return null
   const { message } = error as Error
   if (message.includes('.idempotency_key')) return 'claim'
+  if (message.includes('.approval_id')) return 'approval'
   if (message.includes('.call_token')) return 'call-token'
   return message.includes('.run_id') ? 'position' : null
 }

@@ -28,6 +28,7 @@ import {
   startValues,
 } from './rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
+import { usesApprovalSql } from './schema.ts'
 import { asLogError, violatedUniqueness } from './sqlite-failure.ts'
 
 /** What both forms of {@link SqliteLogOptions} take. */
@@ -134,10 +135,10 @@ function logOn(connection: LogConnection, onDisk: boolean): SqliteLog {
     state: runStateOn(connection),
     runs: runsOn(connection),
 
-    start(row, { durability, claim }) {
+    start(row, options) {
       return connection.write('record the start of a call', () => {
-        const insert = (): StartResult => insertRow(connection, row, claim)
-        return durability === 'fsync' ? connection.synced(insert) : insert()
+        const insert = (): StartResult => insertRow(connection, row, options)
+        return options.durability === 'fsync' ? connection.synced(insert) : insert()
       })
     },
 
@@ -172,19 +173,22 @@ function logOn(connection: LogConnection, onDisk: boolean): SqliteLog {
 }
 
 /** One statement, so the row and its claim are stored together or not at all. */
-function insertRow(
-  connection: LogConnection,
-  row: StartRow,
-  claim: StartOptions['claim'],
-): StartResult {
+function insertRow(connection: LogConnection, row: StartRow, options: StartOptions): StartResult {
+  const { claim, approvalId = null } = options
   for (;;) {
     try {
-      connection.prepare(insertSql).run(...startValues(row, claim))
+      connection.prepare(insertSql).run(...startValues(row, options))
       return { ok: true }
     } catch (error) {
       const violated = violatedUniqueness(error)
       if (violated === 'position') return { ok: false, reason: 'seq-taken' }
       if (violated === 'call-token') throw tokenTaken(row)
+      if (violated === 'approval') {
+        const existing = userOf(connection, approvalId)
+        // It may have failed without an effect since: then the approval is free again.
+        if (existing !== undefined) return { ok: false, reason: 'approval-used', existing }
+        continue
+      }
       if (violated !== 'claim') throw error
       const existing = holderOf(connection, row.idempotencyKey, claim)
       // SQLite names one of the conflicts; a call that is in the log conflicts with itself in all of them.
@@ -211,6 +215,14 @@ function holderOf(
   const columns = connection.prepare(holderSql).get(bindText(key), claim)
   return columns === undefined ? undefined : rowFromColumns(columns)
 }
+
+function userOf(connection: LogConnection, approvalId: string | null): ToolCallRow | undefined {
+  const columns = connection.prepare(userSql).get(bindText(approvalId))
+  return columns === undefined ? undefined : rowFromColumns(columns)
+}
+
+const userSql = `SELECT ${selectedColumns} FROM _smithers_tool_calls
+  WHERE approval_id = ? AND ${usesApprovalSql} LIMIT 1`
 
 const holderSql = `SELECT ${selectedColumns} FROM _smithers_tool_calls
   WHERE idempotency_key = ? AND claim IS NOT NULL

@@ -44,6 +44,7 @@ const query: fc.Arbitrary<ToolCallQuery> = fc.record(
     status: fc.constantFrom('started', 'success', 'error'),
     idempotencyKey: text,
     toolCallId: text,
+    approvalId: token,
     startedFromMs: timeMs,
     startedBeforeMs: timeMs,
     limit: fc.constantFrom(-1, 0, 0.5, 1, 2, 5, Infinity),
@@ -86,12 +87,15 @@ function step<Given extends unknown[]>(
 const startOptions = fc.record({
   durability: fc.constantFrom('fsync', 'relaxed'),
   claim: fc.constantFrom(null, 'inflight', 'once'),
+  approvalId: fc.option(token),
 })
 const finishPatch = fc.record({
   ...Object.fromEntries(
     Object.entries(succeeded).map(([name, value]) => [name, fc.constant(value)]),
   ),
   status: fc.constantFrom('success', 'error'),
+  effect: fc.constantFrom('none', 'applied', 'unknown'),
+  replayOf: fc.option(token),
   finishedAtMs: timeMs,
   fromCache: fc.boolean(),
   outputExact: fc.boolean(),
@@ -114,11 +118,13 @@ const unanswered: ApprovalRow = {
   toolName: 't',
   toolCallId: 'c',
   callKey: '',
+  inputHash: '',
   idempotencyKey: null,
   inputJson: null,
   inputSchemaJson: null,
   prompt: null,
   defaultsJson: null,
+  previewJson: null,
   status: 'pending',
   requestedAtMs: 0,
   expiresAtMs: null,
@@ -126,21 +132,17 @@ const unanswered: ApprovalRow = {
   decidedBy: null,
   comment: null,
   approvedArgsJson: null,
-  usedBy: null,
-  usedByOwner: null,
-  usedAtMs: null,
 }
-const statuses = fc.constantFrom('pending', 'approved', 'rejected', 'expired', 'executed')
+const statuses = fc.constantFrom('pending', 'approved', 'rejected', 'expired', 'used', 'superseded')
 const approval = fc
-  .record({ id: token, runId: text, callKey: text, requestedAtMs: timeMs })
+  .record({ id: token, runId: text, callKey: text, inputHash: text, requestedAtMs: timeMs })
   .map((fields): ApprovalRow => ({ ...unanswered, ...fields }))
 const answer = fc.record(
   {
     status: statuses,
     decidedAtMs: fc.option(timeMs),
     approvedArgsJson: fc.option(text),
-    usedBy: fc.option(token),
-    usedAtMs: fc.option(timeMs),
+    previewJson: fc.option(text),
   },
   { requiredKeys: ['status'] },
 )
@@ -166,7 +168,7 @@ const steps = fc.array(
     step(1, 'recover', recoverQuery),
     step(1, 'prune', pruneQuery),
     step(2, 'ask', approval),
-    step(2, 'decide', token, fc.record({ status: statuses, usedBy: fc.option(token) }), answer),
+    step(2, 'decide', token, statuses, answer),
     step(1, 'approvals', approvalQuery),
     step(2, 'set', stateEntry),
     step(1, 'get', text, stateKey),

@@ -21,12 +21,12 @@ export { createToolContext, type ToolContextOptions } from './context/create-too
 export { getToolContext, runWithToolContext } from './context/ambient-context.ts'
 export { approvalFor, type SdkToolApproval } from './approvals/approval-for.ts'
 export {
-  type ApprovalPlace,
+  type ApprovalLocation,
   pendingApprovals,
   resolveToolApproval,
   type ResolveToolApprovalOptions,
 } from './approvals/resolve-tool-approval.ts'
-export type { ApprovalDecision, ApprovalQuestion, OnApproval } from './contract/on-approval.ts'
+export type { ApprovalDecision, ApprovalRequest, OnApproval } from './contract/on-approval.ts'
 export type {
   CacheOptions,
   GateOptions,

@@ -42,6 +42,8 @@ export type {
   ToolCallRow,
   ToolCallStatus,
 } from './log/tool-call-row.ts'
+export { usesApproval } from './log/tool-call-row.ts'
+export { isOpenApproval } from './log/approval-store.ts'
 export {
   defaultListLimit,
   equalFields,

@@ -139,7 +139,7 @@ describe.each(aiSdkMajors)('the tools in AI SDK $major', ({ generate, stream, ap
     expect(results).toEqual(['placed 1'])
     expect(placed).toEqual([{ sku: 'lamp', amount: 1 }])
     expect(await log.approvals.list({})).toMatchObject([
-      { status: 'executed', decidedBy: expect.stringMatching(/^ai-sdk:/) },
+      { status: 'used', decidedBy: expect.stringMatching(/^ai-sdk:/) },
     ])
     expect(two?.fatal).toBeUndefined()
   })

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import type { ApprovalDecision, ApprovalQuestion, OnApproval } from '@smithers/tool-core'
+import type { ApprovalDecision, ApprovalRequest, OnApproval } from '@smithers/tool-core'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -30,7 +30,7 @@ export function askOnTerminal(terminal: Terminal, hold: () => () => void): OnApp
 }
 
 async function ask(
-  { approval, args, problem, context }: ApprovalQuestion,
+  { approval, args, problem, context }: ApprovalRequest,
   { line, colors }: Terminal,
 ): Promise<ApprovalDecision | undefined> {
   // Loaded here: most runs ask nothing.

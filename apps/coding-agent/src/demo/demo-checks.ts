@@ -84,9 +84,9 @@ function approvedFirst(approvals: readonly ApprovalRow[], rows: readonly ToolCal
   )
   if (approval?.decidedAtMs == null || first === undefined || others.length > 0) return false
   return (
-    approval.status === 'executed' &&
+    approval.status === 'used' &&
     approval.decidedBy !== null &&
-    approval.usedBy === first.callToken &&
+    first.approvalId === approval.id &&
     approval.decidedAtMs <= first.startedAtMs
   )
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ApprovalRow, ApprovalStore, ToolCallLog } from '@smithers/tool-core/log'
 import { assertUnavailable } from '../assert-unavailable.ts'
 import type { ConformanceGroup } from '../conformance-group.ts'
-import { mustFinish, mustStart, sampleTimeMs, settled } from '../sample-row.ts'
+import { mustFinish, mustStart, sampleTimeMs, settled, success } from '../sample-row.ts'
 
 export const approvals: ConformanceGroup = {
   title: '12 approvals',
@@ -10,13 +10,13 @@ export const approvals: ConformanceGroup = {
     capabilities.approvals === true ? null : 'the adapter declares no approvals',
   tests: [
     {
-      name: 'a question comes back as it was asked: empty, Unicode, NUL, lone surrogates, null',
+      name: 'a request comes back as it was made: empty, Unicode, NUL, lone surrogates, null',
       async run({ open }) {
         const store = approvalsOf(await open())
         const rows = [
-          question({ id: 'plain' }),
-          question({ id: '\uD800', runId: '\uD800', callKey: 'a\0b', prompt: '', comment: 'π 🦊' }),
-          question({ id: 'full', callKey: 'other', ...answered, status: 'approved' }),
+          request({ id: 'plain' }),
+          request({ id: '\uD800', runId: '\uD800', callKey: 'a\0b', prompt: '', comment: 'π 🦊' }),
+          request({ id: 'full', callKey: 'other', ...answered, status: 'approved' }),
         ]
         for (const row of rows) {
           assert.deepEqual(await store.request(row), row)
@@ -25,39 +25,63 @@ export const approvals: ConformanceGroup = {
       },
     },
     {
-      name: 'a call of a run has one question at a time, until a call has used the answer',
+      name: 'a call with its arguments has one open request at a time, until a call has used the approval',
       async run({ open }) {
         const store = approvalsOf(await open())
-        const first = question({ id: 'first' })
+        const first = request({ id: 'first' })
         await store.request(first)
-        assert.deepEqual(await store.request(question({ id: 'second' })), first)
-        const ready = { status: 'pending', usedBy: null } as const
-        await store.update('first', ready, { status: 'rejected' })
-        assert.equal((await store.request(question({ id: 'third' }))).id, 'first')
-
-        await store.update(
-          'first',
-          { ...ready, status: 'rejected' },
-          { status: 'executed', usedBy: 'call' },
-        )
-        assert.equal((await store.request(question({ id: 'fourth' }))).id, 'fourth')
-        assert.equal((await store.request(question({ id: 'fifth', runId: 'other' }))).id, 'fifth')
-        assert.equal((await store.request(question({ id: 'sixth', callKey: 'other' }))).id, 'sixth')
+        assert.deepEqual(await store.request(request({ id: 'second' })), first)
+        await store.update('first', 'pending', { status: 'rejected' })
+        assert.equal((await store.request(request({ id: 'third' }))).id, 'first')
+        assert.equal(await store.update('first', 'rejected', { status: 'used' }), true)
+        assert.equal((await store.request(request({ id: 'fourth' }))).id, 'fourth')
+        assert.equal((await store.request(request({ id: 'fifth', runId: 'other' }))).id, 'fifth')
+        assert.equal((await store.request(request({ id: 'sixth', callKey: 'other' }))).id, 'sixth')
         assert.equal((await store.list({})).length, 4)
 
-        const back = { status: 'approved', usedBy: null } as const
-        const used = { status: 'executed', usedBy: 'call' } as const
-        assert.equal(
-          await store.update('first', used, back),
-          false,
-          'two questions stand for a call',
-        )
-        await store.update('fourth', ready, used)
-        assert.equal(await store.update('first', used, back), true)
+        const reopened = store.update('first', 'used', { status: 'approved' })
+        assert.equal(await reopened, false, 'two requests are open for a call')
+        await store.update('fourth', 'pending', { status: 'used' })
+        assert.equal(await store.update('first', 'used', { status: 'approved' }), true)
       },
     },
     {
-      name: 'of many that ask at once one question is stored, and all are told of it',
+      name: 'a request with other arguments supersedes the undone ones of its call, and erases what they kept',
+      async run({ open }) {
+        const store = approvalsOf(await open())
+        const kept = { previewJson: '"a preview"' }
+        await store.request(request({ id: 'waits', ...kept }))
+        await store.request(request({ id: 'other call', callKey: 'other', ...kept }))
+        await store.request(request({ id: 'other run', runId: 'other', ...kept }))
+        await store.request(request({ id: 'second', inputHash: 'second', ...kept }))
+        const [old] = await store.list({ id: 'waits' })
+        assert.deepEqual(old, request({ id: 'waits', status: 'superseded', previewJson: null }))
+
+        const approved = { status: 'approved', approvedArgsJson: '{"amount":50}' } as const
+        assert.equal(await store.update('second', 'pending', approved), true)
+        assert.equal(await store.update('waits', 'pending', approved), false)
+        await store.request(request({ id: 'third', inputHash: 'third' }))
+        const [given] = await store.list({ id: 'second' })
+        assert.equal(given?.status, 'superseded')
+        assert.equal(given.approvedArgsJson, null)
+        assert.equal(given.previewJson, null)
+
+        await store.update('third', 'pending', { status: 'rejected' })
+        const again = await store.request(request({ id: 'again', inputHash: 'second' }))
+        assert.equal(again.id, 'again')
+        const statuses = (await store.list({})).map(({ id, status }) => [id, status])
+        assert.deepEqual(statuses.toReversed(), [
+          ['waits', 'superseded'],
+          ['other call', 'pending'],
+          ['other run', 'pending'],
+          ['second', 'superseded'],
+          ['third', 'rejected'],
+          ['again', 'pending'],
+        ])
+      },
+    },
+    {
+      name: 'of many equal requests at once one is stored, and all get it',
       async run({ open, options }) {
         const first = await open()
         const logs = options.capabilities.multiProcess
@@ -66,7 +90,7 @@ export const approvals: ConformanceGroup = {
         const answers = await Promise.all(
           Array.from({ length: 12 }, (_, index) => {
             const store = approvalsOf(logs[index % logs.length] ?? first)
-            return settled(() => store.request(question({ id: `q-${index}` })))
+            return settled(() => store.request(request({ id: `q-${index}` })))
           }),
         )
         assert.equal(new Set(answers.map(({ id }) => id)).size, 1)
@@ -74,15 +98,14 @@ export const approvals: ConformanceGroup = {
       },
     },
     {
-      name: 'of many that decide at once one wins, and a decision is not changed by those who expected another state',
+      name: 'of many decisions at once one wins, and a change that expected another status is refused',
       async run({ open }) {
         const store = approvalsOf(await open())
-        await store.request(question({ id: 'q' }))
-        const expected = { status: 'pending', usedBy: null } as const
+        await store.request(request({ id: 'q' }))
         const won = await Promise.all(
           Array.from({ length: 10 }, (_, index) =>
             settled(() =>
-              store.update('q', expected, { status: 'approved', decidedBy: `p-${index}` }),
+              store.update('q', 'pending', { status: 'approved', decidedBy: `p-${index}` }),
             ),
           ),
         )
@@ -90,11 +113,8 @@ export const approvals: ConformanceGroup = {
         const [decided] = await store.list({ id: 'q' })
         assert.equal(decided?.decidedBy, `p-${won.indexOf(true)}`)
 
-        assert.equal(
-          await store.update('q', { status: 'approved', usedBy: 'x' }, { status: 'executed' }),
-          false,
-        )
-        assert.equal(await store.update('none', expected, { status: 'approved' }), false)
+        assert.equal(await store.update('q', 'rejected', { status: 'used' }), false)
+        assert.equal(await store.update('none', 'pending', { status: 'approved' }), false)
         assert.deepEqual(await store.list({ id: 'q' }), [decided])
       },
     },
@@ -102,24 +122,24 @@ export const approvals: ConformanceGroup = {
       name: 'a change touches what it names and nothing else',
       async run({ open }) {
         const store = approvalsOf(await open())
-        const asked = question({ id: 'q' })
-        const other = question({ id: 'r', callKey: 'other' })
+        const asked = request({ id: 'q' })
+        const other = request({ id: 'r', callKey: 'other' })
         await store.request(asked)
         await store.request(other)
-        assert.equal(await store.update('q', { status: 'pending', usedBy: null }, answered), true)
+        assert.equal(await store.update('q', 'pending', answered), true)
         assert.deepEqual(await store.list({ id: 'q' }), [{ ...asked, ...answered }])
         assert.deepEqual(await store.list({ id: 'r' }), [other])
       },
     },
     {
-      name: 'the newest questions are listed first, by every filter, up to the limit',
+      name: 'the newest requests are listed first, by every filter, up to the limit',
       async run({ open }) {
         const store = approvalsOf(await open())
         for (let index = 0; index < 6; index += 1) {
           const status = index % 3 === 0 ? 'approved' : 'pending'
           const runId = `run-${index % 2}`
           const place = { callKey: `key-${index}`, toolCallId: `call-${index % 3}` }
-          await store.request(question({ id: `q-${index}`, runId, status, ...place }))
+          await store.request(request({ id: `q-${index}`, runId, status, ...place }))
         }
         const lists: [Parameters<ApprovalStore['list']>[0], number[]][] = [
           [{}, [5, 4, 3, 2, 1, 0]],
@@ -142,11 +162,16 @@ export const approvals: ConformanceGroup = {
       },
     },
     {
-      name: 'questions and answers go with the last call of their run, a used approval with its own call',
+      name: 'requests go with the last call of their run, a used approval with its own call',
       async run({ open }) {
         const log = await open()
         const store = approvalsOf(log)
-        const used = await mustFinish(log, { runId: 'live', seq: 1, startedAtMs: sampleTimeMs })
+        const callToken = await mustStart(
+          log,
+          { runId: 'live', seq: 1, startedAtMs: sampleTimeMs },
+          { approvalId: 'used' },
+        )
+        await log.finish(callToken, success())
         await mustStart(log, { runId: 'live', seq: 2, startedAtMs: sampleTimeMs + 50 })
         await mustFinish(log, { runId: 'gone', startedAtMs: sampleTimeMs })
         const rows: Partial<ApprovalRow>[] = [
@@ -158,9 +183,8 @@ export const approvals: ConformanceGroup = {
           { id: 'decided late', runId: 'gone', decidedAtMs: sampleTimeMs + 100 },
           { id: 'of a run without calls', runId: 'new', requestedAtMs: sampleTimeMs + 100 },
         ]
-        for (const row of rows) await store.request(question({ callKey: row.id ?? '', ...row }))
-        const use = { status: 'executed', usedBy: used } as const
-        await store.update('used', { status: 'pending', usedBy: null }, use)
+        for (const row of rows) await store.request(request({ callKey: row.id ?? '', ...row }))
+        await store.update('used', 'pending', { status: 'used' })
         await log.prune({})
         assert.equal((await store.list({})).length, rows.length)
         await log.prune({ finishedBeforeMs: sampleTimeMs + 100 })
@@ -174,25 +198,25 @@ export const approvals: ConformanceGroup = {
       },
     },
     {
-      name: 'questions and answers are there when the log is opened again',
+      name: 'requests and decisions are there when the log is opened again',
       notApplicable: ({ capabilities }) =>
         capabilities.durable ? null : 'the adapter declares durable: false',
       async run({ open }) {
         const log = await open()
-        await approvalsOf(log).request(question({ id: 'q' }))
-        await approvalsOf(log).update('q', { status: 'pending', usedBy: null }, answered)
+        await approvalsOf(log).request(request({ id: 'q' }))
+        await approvalsOf(log).update('q', 'pending', answered)
         const before = await approvalsOf(log).list({})
         await log.close()
         assert.deepEqual(await approvalsOf(await open()).list({}), before)
       },
     },
     {
-      name: 'a closed log refuses questions and answers with TOOL_LOG_UNAVAILABLE',
+      name: 'a closed log refuses requests and decisions with TOOL_LOG_UNAVAILABLE',
       async run({ open }) {
         const log = await open()
         const store = approvalsOf(log)
         await log.close()
-        await assertUnavailable(() => store.request(question({ id: 'q' })))
+        await assertUnavailable(() => store.request(request({ id: 'q' })))
         await assertUnavailable(() => store.list({}))
       },
     },
@@ -204,7 +228,7 @@ function approvalsOf(log: ToolCallLog): ApprovalStore {
   return log.approvals
 }
 
-function question(fields: Partial<ApprovalRow>): ApprovalRow {
+function request(fields: Partial<ApprovalRow>): ApprovalRow {
   return {
     id: 'q',
     runId: 'run-1',
@@ -214,11 +238,13 @@ function question(fields: Partial<ApprovalRow>): ApprovalRow {
     toolName: 'charge',
     toolCallId: 'call_1',
     callKey: 'key-1',
+    inputHash: 'hash-1',
     idempotencyKey: null,
     inputJson: '{"amount":100}',
     inputSchemaJson: null,
     prompt: null,
     defaultsJson: null,
+    previewJson: null,
     status: 'pending',
     requestedAtMs: sampleTimeMs,
     expiresAtMs: null,
@@ -226,9 +252,6 @@ function question(fields: Partial<ApprovalRow>): ApprovalRow {
     decidedBy: null,
     comment: null,
     approvedArgsJson: null,
-    usedBy: null,
-    usedByOwner: null,
-    usedAtMs: null,
     ...fields,
   }
 }
@@ -236,12 +259,10 @@ function question(fields: Partial<ApprovalRow>): ApprovalRow {
 const answered = {
   attempt: 2,
   toolCallId: 'call_2',
-  status: 'executed',
+  status: 'used',
   decidedAtMs: sampleTimeMs + 1,
   decidedBy: 'Ada',
   comment: 'less',
   approvedArgsJson: '{"amount":50}',
-  usedBy: 'token',
-  usedByOwner: 'host:1:2',
-  usedAtMs: Number.MAX_SAFE_INTEGER,
+  requestedAtMs: Number.MAX_SAFE_INTEGER,
 } as const

@@ -22,7 +22,11 @@ export const claims: ConformanceGroup = {
         for (const held of kinds) {
           for (const wanted of kinds) {
             const runId = `${held}-${wanted}`
-            const callToken = await mustStart(log, { runId, idempotencyKey: runId }, held)
+            const callToken = await mustStart(
+              log,
+              { runId, idempotencyKey: runId },
+              { claim: held },
+            )
             const result = await tryStart(log, { runId, seq: 2, idempotencyKey: runId }, wanted)
             assert.ok(
               !result.ok && result.reason === 'claimed',
@@ -39,7 +43,7 @@ export const claims: ConformanceGroup = {
       name: 'a refused call can be started later with the same token and seq',
       async run({ open }) {
         const log = await open()
-        const holder = await mustStart(log, { idempotencyKey: key }, 'inflight')
+        const holder = await mustStart(log, { idempotencyKey: key }, { claim: 'inflight' })
         const row = sampleRow({ seq: 2, idempotencyKey: key })
         const options = { durability: 'relaxed', claim: 'inflight' } as const
         assert.equal((await log.start(row, options)).ok, false)
@@ -52,7 +56,11 @@ export const claims: ConformanceGroup = {
       async run({ open }) {
         const log = await open()
         for (const claim of kinds) {
-          const holder = await mustStart(log, { runId: claim, idempotencyKey: claim }, claim)
+          const holder = await mustStart(
+            log,
+            { runId: claim, idempotencyKey: claim },
+            { claim: claim },
+          )
           await log.finish(holder, failure({ effect: 'unknown' }))
           assert.equal(
             (await tryStart(log, { runId: claim, seq: 2, idempotencyKey: claim }, claim)).ok,
@@ -65,14 +73,18 @@ export const claims: ConformanceGroup = {
       name: 'a success releases the key of an "inflight" claim and keeps that of a "once" claim for good',
       async run({ open }) {
         const log = await open()
-        const inflight = await mustStart(log, { runId: 'i', idempotencyKey: 'i' }, 'inflight')
+        const inflight = await mustStart(
+          log,
+          { runId: 'i', idempotencyKey: 'i' },
+          { claim: 'inflight' },
+        )
         await log.finish(inflight, success())
         assert.equal(
           (await tryStart(log, { runId: 'i', seq: 2, idempotencyKey: 'i' }, 'inflight')).ok,
           true,
         )
 
-        const once = await mustStart(log, { runId: 'o', idempotencyKey: 'o' }, 'once')
+        const once = await mustStart(log, { runId: 'o', idempotencyKey: 'o' }, { claim: 'once' })
         await log.finish(once, success())
         const again = await tryStart(log, { runId: 'o', seq: 2, idempotencyKey: 'o' }, 'once')
         assert.ok(
@@ -90,9 +102,9 @@ export const claims: ConformanceGroup = {
       name: 'a call without a claim is never blocked and blocks nobody',
       async run({ open }) {
         const log = await open()
-        await mustStart(log, { seq: 1, idempotencyKey: key }, null)
-        await mustStart(log, { seq: 2, idempotencyKey: key }, 'once')
-        await mustStart(log, { seq: 3, idempotencyKey: key }, null)
+        await mustStart(log, { seq: 1, idempotencyKey: key }, { claim: null })
+        await mustStart(log, { seq: 2, idempotencyKey: key }, { claim: 'once' })
+        await mustStart(log, { seq: 3, idempotencyKey: key }, { claim: null })
         assert.equal((await log.list({ idempotencyKey: key })).length, 3)
       },
     },
@@ -101,7 +113,7 @@ export const claims: ConformanceGroup = {
       async run({ open }) {
         const log = await open()
         for (const [seq, idempotencyKey] of ['a', 'A', '', null, null].entries()) {
-          await mustStart(log, { seq, idempotencyKey }, 'once')
+          await mustStart(log, { seq, idempotencyKey }, { claim: 'once' })
         }
         assert.equal((await log.list({})).length, 5)
       },
@@ -112,12 +124,16 @@ export const claims: ConformanceGroup = {
         const log = await open()
         for (const claim of kinds) {
           const at = { runId: claim, idempotencyKey: claim }
-          const stale = await mustStart(log, { ...at, leaseExpiresAtMs: sampleTimeMs + 10 }, claim)
+          const stale = await mustStart(
+            log,
+            { ...at, leaseExpiresAtMs: sampleTimeMs + 10 },
+            { claim: claim },
+          )
           const later = { ...at, seq: 2, startedAtMs: sampleTimeMs + 20 }
           assert.equal((await tryStart(log, later, claim)).ok, false, 'start took the claim over')
 
           assert.equal(await log.recover({ runId: claim, nowMs: sampleTimeMs + 20 }), 1)
-          const owner = await mustStart(log, later, claim)
+          const owner = await mustStart(log, later, { claim })
           assert.equal(await log.finish(stale, success()), 'fenced')
           assert.equal(await log.finish(owner, success()), 'ok')
           assert.deepEqual(
@@ -158,6 +174,7 @@ export const claims: ConformanceGroup = {
           workbench.options,
           Array.from({ length: 8 }, (_, worker) => ({
             kind: 'claims' as const,
+            by: 'key' as const,
             location: workbench.location,
             worker,
             keys: 100,

@@ -23,7 +23,7 @@ export const durability: ConformanceGroup = {
         const log = await open()
         await log.finish(await mustStart(log, { seq: 1, inputJson: '"π\\ud800"' }), success())
         await log.finish(await mustStart(log, { seq: 2 }), failure())
-        await mustStart(log, { seq: 3, idempotencyKey: 'k' }, 'once')
+        await mustStart(log, { seq: 3, idempotencyKey: 'k' }, { claim: 'once' })
         const before = await log.list({})
         await log.close()
         const reopened = await open(location)

@@ -101,9 +101,9 @@ export const prune: ConformanceGroup = {
       async run({ open }) {
         const log = await open()
         const fields = { idempotencyKey: 'k' }
-        await log.finish(await mustStart(log, fields, 'once'), success())
+        await log.finish(await mustStart(log, fields, { claim: 'once' }), success())
         await log.prune({ maxRows: 0 })
-        await mustStart(log, fields, 'once')
+        await mustStart(log, fields, { claim: 'once' })
       },
     },
   ],

@@ -6,7 +6,8 @@ import { loggedInput } from '../journal/log-mappers.ts'
 import { recordJson } from '../json/recorded-json.ts'
 import { completeCallOptions, type ToolCallOptions } from '../contract/tool-call-options.ts'
 import type { ToolContext } from '../contract/task-context.ts'
-import { promptText } from './approval-request.ts'
+import { isNeeded } from './approve-call.ts'
+import { promptText } from './create-approval-request.ts'
 
 /** What the AI SDK 7 does with a call before it runs it. */
 export type SdkApprovalStatus =
@@ -77,13 +78,7 @@ async function askAbout(
     experimental_sandbox: call.experimental_sandbox,
     abortSignal: new CallAbort(() => [call.abortSignal]).signal,
   }
-  if (approval.needed !== true) {
-    try {
-      if (!(await approval.needed(input, context))) return 'not-applicable'
-    } catch {
-      // A rule that cannot decide has allowed nothing.
-    }
-  }
+  if (!(await isNeeded(approval, { args: input, context: () => context }))) return 'not-applicable'
   const seen = loggedInput(definition, input)
   const { json } = recordJson(seen, policy.redact, task.maxOutputBytes)
   const reason = promptText(approval.prompt, input, json, policy.redact)

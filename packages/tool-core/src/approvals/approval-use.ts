@@ -1,105 +1,72 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { isOrphan } from '../log/orphan.ts'
-import { currentOwnerId, isOwnerGone } from '../log/process-owner.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import { isOrphan } from '../log/orphan.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
+import { type ToolCallRow, usesApproval } from '../log/tool-call-row.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
-import type { ToolCallRow } from '../log/tool-call-row.ts'
+import { chain, rescue } from '../async/maybe-promise.ts'
 
-/** What became of the call that used an approval. */
+/** Whether a call has used an approval. The start rows in the log say so; an approval serves one execution. */
 export type ApprovalUse =
-  /** It never started, or certainly did nothing: the approval still stands. */
-  | { readonly kind: 'unspent' }
-  /** It is running, or about to. */
+  | { readonly kind: 'unused' }
+  /** A call runs with it now. */
   | { readonly kind: 'running' }
-  /** It ran: another execution is another question. */
-  | { readonly kind: 'spent'; readonly outcome: string }
+  /** A call ran with it: another execution needs another approval. */
+  | { readonly kind: 'used'; readonly outcome: string }
 
-/**
- * Finds out whether an approval was really used. It is marked before the call starts, and the start is recorded before
- * the tool runs, so a mark without a row means that the process ended in between.
- */
-export async function useOf(
-  log: ToolCallLog,
-  approval: ApprovalRow,
-  graceMs: number,
-): Promise<ApprovalUse> {
-  const { usedBy, usedByOwner, usedAtMs } = approval
-  const nowMs = Date.now()
-  // Asked before the log is: a process that ends in between may have started the call until then.
-  const gone = usedByOwner !== null && isOwnerGone(usedByOwner)
-  const [row] = usedBy === null ? [] : await log.list({ callToken: usedBy, limit: 1 })
-  if (row === undefined) {
-    return gone || nowMs >= (usedAtMs ?? 0) + graceMs ? { kind: 'unspent' } : { kind: 'running' }
-  }
-  if (row.status === 'started') {
-    return isOrphan(row, nowMs)
-      ? { kind: 'spent', outcome: 'its outcome is unknown' }
-      : { kind: 'running' }
-  }
-  if (row.status === 'success') return { kind: 'spent', outcome: 'it succeeded' }
-  return row.effect === 'none'
-    ? { kind: 'unspent' }
-    : { kind: 'spent', outcome: 'it failed, and may have taken effect' }
+/** Reads from the log whether a call has used an approval. */
+export function approvalUse(log: ToolCallLog, approvalId: string): MaybePromise<ApprovalUse> {
+  return chain(log.list({ approvalId, limit: Infinity }), (rows): ApprovalUse => {
+    const user = rows.find(usesApproval)
+    if (user === undefined) return { kind: 'unused' }
+    if (user.finishedAtMs === null && !isOrphan(user, Date.now())) return { kind: 'running' }
+    return { kind: 'used', outcome: outcomeOf(user) }
+  })
+}
+
+function outcomeOf({ status, effect }: ToolCallRow): string {
+  if (status === 'success') return 'it succeeded'
+  if (status === 'started' || effect === 'unknown') return 'its outcome is unknown'
+  return 'it failed after it had taken effect'
 }
 
 /**
- * Waits until the call that uses an approval has ended. Returns its row when it succeeded, so that the same call made
- * elsewhere can have its output; undefined when the approval has to be looked at again, or time is over.
+ * Marks an approval as used and erases the approver's arguments and the preview. A failure is reported and changes
+ * nothing for the call: the start row already keeps the approval from being used again.
  */
-export async function waitForUse(
-  log: ToolCallLog,
-  approval: ApprovalRow,
-  options: { readonly waitMs: number; readonly graceMs: number; readonly signal: AbortSignal },
-): Promise<ToolCallRow | undefined> {
-  const { waitMs, graceMs, signal } = options
-  const deadline = performance.now() + waitMs
-  for (let delayMs = 4; performance.now() < deadline; delayMs = Math.min(delayMs * 2, 250)) {
-    const use = await useOf(log, approval, graceMs)
-    if (use.kind !== 'running') {
-      const [row] = await log.list({ callToken: approval.usedBy ?? '', limit: 1 })
-      return row?.status === 'success' ? row : undefined
-    }
-    await sleep(delayMs * (0.5 + Math.random()), undefined, { signal }).catch(() =>
-      signal.throwIfAborted(),
-    )
-  }
-  return undefined
-}
-
-/** Marks an approval as used by one call; false when somebody else was faster. */
-export function takeApproval(
-  store: ApprovalStore,
-  approval: ApprovalRow,
-  callToken: string,
-): MaybePromise<boolean> {
-  const { id, status, usedBy } = approval
-  return store.update(
-    id,
-    { status, usedBy },
-    {
-      status: 'executed',
-      usedBy: callToken,
-      usedByOwner: currentOwnerId(),
-      usedAtMs: Date.now(),
-    },
-  )
-}
-
-/** Gives an approval back: the call that took it did not run. */
-export async function returnApproval(
+export async function closeApproval(
   store: ApprovalStore,
   id: string,
-  callToken: string,
+  onLogError: (error: unknown) => void,
 ): Promise<void> {
-  await store.update(
-    id,
-    { status: 'executed', usedBy: callToken },
-    {
-      status: 'approved',
-      usedBy: null,
-      usedByOwner: null,
-      usedAtMs: null,
-    },
+  const closed = { status: 'used', approvedArgsJson: null, previewJson: null } as const
+  await rescue<unknown>(() => store.update(id, 'approved', closed), onLogError)
+}
+
+/** Attempts that have closed what earlier processes of their run left open. */
+const swept = new WeakSet<object>()
+
+/** Closes the used approvals of a run that an earlier process could not close, because it ended first. */
+export async function closeUsedApprovals(
+  store: ApprovalStore,
+  task: { readonly log: ToolCallLog; readonly runId: string },
+  onLogError: (error: unknown) => void,
+): Promise<void> {
+  if (swept.has(task)) return
+  swept.add(task)
+  const { log, runId } = task
+  for (const { id } of await store.list({ runId, status: 'approved', limit: Infinity })) {
+    const use = await approvalUse(log, id)
+    if (use.kind === 'used') await closeApproval(store, id, onLogError)
+  }
+}
+
+/** The approvals among these that no call runs with or has run with, and the pending ones. */
+export async function unusedApprovals(
+  log: ToolCallLog,
+  approvals: readonly ApprovalRow[],
+): Promise<readonly ApprovalRow[]> {
+  const uses = await Promise.all(
+    approvals.map(({ id, status }) => (status === 'approved' ? approvalUse(log, id) : undefined)),
   )
+  return approvals.filter((_, index) => (uses[index]?.kind ?? 'unused') === 'unused')
 }

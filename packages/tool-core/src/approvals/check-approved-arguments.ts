@@ -1,13 +1,16 @@
 import type { ZodType } from 'zod'
 import { SmithersError } from '../errors/smithers-error.ts'
 
-/** Arguments that an approver gave, parsed; or what is wrong with them. */
+/** Arguments from an approver, parsed; or the problem with them. */
 export type CheckedArguments =
   | { readonly ok: true; readonly args: unknown }
   | { readonly ok: false; readonly problem: string }
 
-/** Checks arguments with a tool's schema. One whose own checks throw has accepted nothing. */
-export async function checkArguments(schema: ZodType, args: unknown): Promise<CheckedArguments> {
+/** Checks an approver's arguments with a tool's schema. A schema whose checks throw has accepted nothing. */
+export async function checkApprovedArguments(
+  schema: ZodType,
+  args: unknown,
+): Promise<CheckedArguments> {
   let result: Awaited<ReturnType<ZodType['~standard']['validate']>>
   try {
     result = await schema['~standard'].validate(args)
@@ -17,8 +20,8 @@ export async function checkArguments(schema: ZodType, args: unknown): Promise<Ch
   }
   if (result.issues === undefined) return { ok: true, args: result.value }
   const problem = result.issues.map(({ path = [], message }) => {
-    const place = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
-    return place === '' ? message : `${place}: ${message}`
+    const name = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
+    return name === '' ? message : `${name}: ${message}`
   })
   return { ok: false, problem: problem.join('; ') }
 }
@@ -29,7 +32,7 @@ export async function schemaFromJson(json: string): Promise<ZodType> {
   return fromJSONSchema(JSON.parse(json) as Parameters<typeof fromJSONSchema>[0])
 }
 
-/** Arguments that an approver gave are wrong. The question stays as it is. */
+/** The approver's arguments are wrong. The request stays pending. */
 export function argumentsRefused(
   toolName: string,
   approvalId: string,

@@ -5,12 +5,16 @@ import type { ToolCallLog } from '../log/tool-call-log.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { alreadyDecided } from './approval-errors.ts'
 import { approvalsOf } from './approve-call.ts'
-import { argumentsRefused, checkArguments, schemaFromJson } from './check-approved-arguments.ts'
-import { decide, expireIfDue } from './record-decision.ts'
+import {
+  argumentsRefused,
+  checkApprovedArguments,
+  schemaFromJson,
+} from './check-approved-arguments.ts'
+import { expireIfDue, recordDecision } from './record-decision.ts'
 import type { ApprovalDecision } from '../contract/on-approval.ts'
 
-/** Where approvals are. */
-export interface ApprovalPlace {
+/** The log that holds approvals. */
+export interface ApprovalLocation {
   /** @default the log of the surrounding context */
   readonly log?: ToolCallLog | undefined
   /** Only approvals of this run. @default all runs */
@@ -18,17 +22,17 @@ export interface ApprovalPlace {
 }
 
 /** Options of {@link resolveToolApproval}. */
-export interface ResolveToolApprovalOptions extends ApprovalDecision, ApprovalPlace {
-  /** The id of the approval, or the `toolCallId` of the call that asked last. */
+export interface ResolveToolApprovalOptions extends ApprovalDecision, ApprovalLocation {
+  /** The id of the approval, or the `toolCallId` of the call that last requested it. */
   readonly id: string
 }
 
 /**
- * Decides about a call that waits for approval, in whichever process. The run that asked goes on when it is resumed.
+ * Decides about a call that waits for approval, in any process. A paused run continues when it is resumed.
  *
  * @returns The approval as it now is.
- * @throws SmithersError `TOOL_APPROVAL_NOT_FOUND`; `TOOL_APPROVAL_DECIDED` when somebody has decided otherwise or its
- *   time is over; `INVALID_INPUT` when `approvedArgs` do not match the tool's schema, which leaves it pending.
+ * @throws SmithersError `TOOL_APPROVAL_NOT_FOUND`; `TOOL_APPROVAL_DECIDED` when the decision was another, the approval
+ *   has expired or the agent has superseded it; `INVALID_INPUT` when `approvedArgs` do not match the tool's schema, which leaves it pending.
  * @example
  * await resolveToolApproval({ log, id, approved: false, comment: 'Too expensive.', decidedBy: 'mia' })
  */
@@ -52,27 +56,31 @@ export async function resolveToolApproval(
   const row = await expireIfDue(store, await find(store, options))
   if (row.status !== 'pending') return settled(row, options)
   if (approvedArgs !== undefined) await check(row, approvedArgs)
-  await decide(store, row, options)
+  await recordDecision(store, row, options)
   const [decided] = await store.list({ id: row.id, limit: 1 })
-  // Somebody else may have been faster.
+  // Another decision may have been faster.
   return settled(decided ?? row, options)
 }
 
-/** Lists the calls that wait for approval, the oldest first. */
-export async function pendingApprovals(place: ApprovalPlace = {}): Promise<ApprovalRow[]> {
-  const store = approvalsOf(logOf(place))
-  const { runId } = place
-  const rows = await store.list({ status: 'pending', ...(runId === undefined ? {} : { runId }) })
+/** Lists every call that waits for approval, oldest first. */
+export async function pendingApprovals(location: ApprovalLocation = {}): Promise<ApprovalRow[]> {
+  const store = approvalsOf(logOf(location))
+  const { runId } = location
+  const rows = await store.list({
+    status: 'pending',
+    ...(runId === undefined ? {} : { runId }),
+    limit: Infinity,
+  })
   const current = await Promise.all(rows.map((row) => expireIfDue(store, row)))
   return current.filter(({ status }) => status === 'pending').toReversed()
 }
 
-function logOf({ log }: ApprovalPlace): ToolCallLog {
+function logOf({ log }: ApprovalLocation): ToolCallLog {
   const chosen = log ?? getToolContext()?.log
   if (chosen !== undefined) return chosen
   throw new SmithersError(
     'INVALID_INPUT',
-    'Outside a run, give the log that holds the approval: { log, … }.',
+    'Outside a run, pass the log that holds the approval: { log, … }.',
   )
 }
 
@@ -83,21 +91,24 @@ async function find(
   const within = runId === undefined ? {} : { runId }
   const [byId] = await store.list({ id, ...within, limit: 1 })
   if (byId !== undefined) return byId
-  const called = await store.list({ toolCallId: id, ...within })
+  const called = await store.list({ toolCallId: id, ...within, limit: Infinity })
   const pending = called.filter(({ status }) => status === 'pending')
-  if (pending.length > 1) {
-    const ids = pending.map((row) => `${row.id} (run ${row.runId})`).join(', ')
+  // Models number their calls anew in each run, so an id that two runs share means neither of them.
+  const runs = new Set(called.map((row) => row.runId)).size
+  if (pending.length > 1 || runs > 1) {
+    const candidates = pending.length > 0 ? pending : called
+    const ids = candidates.map((row) => `${row.id} (run ${row.runId})`).join(', ')
     throw new SmithersError(
       'INVALID_INPUT',
-      `${pending.length} calls with the id ${id} wait for approval: ${ids}. Give the id of the approval.`,
-      { details: { id, approvals: pending.map((row) => row.id) } },
+      `${called.length} calls${runs > 1 ? ` of ${runs} runs` : ''} have the id ${id} and requested approval: ${ids}. Give the id of the approval.`,
+      { details: { id, approvals: candidates.map((row) => row.id) } },
     )
   }
   const [row] = pending.length === 1 ? pending : called
   if (row !== undefined) return row
   throw new SmithersError(
     'TOOL_APPROVAL_NOT_FOUND',
-    `There is no approval with the id ${id}, and no call with that id has asked for one. List those that wait with pendingApprovals.`,
+    `No approval has the id ${id}, and no call with that id requested one. List the pending ones with pendingApprovals.`,
     { details: { id, ...within } },
   )
 }
@@ -110,21 +121,21 @@ async function check({ id, toolName, inputSchemaJson }: ApprovalRow, args: unkno
       'The schema has no JSON form, so they can only be checked where the tool is',
     )
   }
-  const checked = await checkArguments(await schemaFromJson(inputSchemaJson), args)
+  const checked = await checkApprovedArguments(await schemaFromJson(inputSchemaJson), args)
   if (!checked.ok) throw argumentsRefused(toolName, id, checked.problem)
 }
 
 /** The approval, when it holds this very decision. */
 function settled(row: ApprovalRow, decision: ApprovalDecision): ApprovalRow {
   const { approved, approvedArgs, decidedBy, comment } = decision
-  const given = row.status === 'approved' || row.status === 'executed'
+  const given = row.status === 'approved' || row.status === 'used'
   const equal =
     row.status !== 'pending' &&
     row.status !== 'expired' &&
     given === approved &&
     row.decidedBy === (decidedBy ?? null) &&
     row.comment === (comment ?? null) &&
-    (row.status === 'executed' || sameArgs(row.approvedArgsJson, approvedArgs))
+    (row.status === 'used' || sameArgs(row.approvedArgsJson, approvedArgs))
   if (!equal) throw alreadyDecided(row)
   return row
 }

@@ -112,11 +112,6 @@ export class CallAdmission {
       call.record.describeInput(admitted.args)
     }
     if (admitted.kind === 'answer') return yield* this.#answerFromCache(admitted.result)
-    if (admitted.kind === 'raced') {
-      this.#raced = true
-      this.#prior = [...this.#prior, summarizeRow(admitted.winner, Date.now())]
-      return undefined
-    }
     call.reservation = admitted.reservation
     let runs = false
     try {
@@ -127,7 +122,7 @@ export class CallAdmission {
       runs = begun?.kind === 'run'
       return begun
     } finally {
-      if (!runs) yield* this.#releaseReservation()
+      if (!runs) this.#releaseReservation()
     }
   }
 
@@ -164,13 +159,13 @@ export class CallAdmission {
     return { kind: 'answer', output }
   }
 
-  *#releaseReservation(): Steps<void> {
+  #releaseReservation(): void {
     const { reservation } = this.#call
     this.#call.reservation = undefined
-    if (reservation !== undefined) yield* reservation.release()
+    reservation?.release()
   }
 
-  /** Stores the start row; undefined when another call held the key, and what it did must be decided on first. */
+  /** Stores the start row; undefined when another call had the key or the approval, so its outcome counts first. */
   *#start(decision: ReplayDecision): Steps<BegunCall | undefined> {
     const call = this.#call
     const { task, journal, record, finish, abort } = call
@@ -183,9 +178,6 @@ export class CallAdmission {
       const { callToken, toolName } = record.row
       journal.leases.hold(callToken, () => abort.abort(fencedError(toolName, callToken)))
     }
-    if (call.reservation !== undefined && !(yield* call.reservation.stillApproved())) {
-      return yield* finish.refuse(inProgressError(record.row.toolName, 0, this.#key))
-    }
     const stopped = stoppedError(call)
     if (stopped !== undefined) return yield* finish.refuse(stopped)
     const running = this.#running()
@@ -193,11 +185,15 @@ export class CallAdmission {
     return yield* settled(verifyPrior(call, decision.prior, running, this.#onRetry))
   }
 
-  /** Returns the call that holds the key, if there is one. */
+  /** Returns the call that holds the key or uses the approval, if there is one. */
   *#storeStart(): Steps<ToolCallRow | undefined> {
-    const { record, finish } = this.#call
+    const { record, finish, reservation } = this.#call
     try {
-      const started = yield* record.start(this.#claim(), finish.unsafe ? 'fsync' : 'relaxed')
+      const started = yield* record.start({
+        claim: this.#claim(),
+        durability: finish.unsafe ? 'fsync' : 'relaxed',
+        approvalId: reservation?.approval?.approvalId ?? null,
+      })
       return started.ok ? undefined : started.existing
     } catch (error) {
       finish.withoutLog(error)

@@ -64,6 +64,7 @@ const runOptions = {
   onLogError: true,
   maxInlineOutputBytes: true,
   onApproval: true,
+  previews: true,
   maxWarningBytes: true,
 } as const satisfies OptionNames<ToolContextOptions & { maxWarningBytes: number }>
 

@@ -42,8 +42,8 @@ export interface RetryOptions {
 /** Options of a tool that decide whether a call runs, and how often. */
 export interface GateOptions<Args> {
   /**
-   * Whether somebody must approve a call before it runs. A function that throws counts as yes: a rule that cannot
-   * decide has allowed nothing.
+   * Whether a call needs approval before it runs. Only `false` means no: a function that throws, or returns anything
+   * but a boolean, has allowed nothing.
    *
    * @default false
    */
@@ -58,6 +58,13 @@ export interface GateOptions<Args> {
   readonly approvalPrompt?: string | ((args: Args) => string) | undefined
   /** Arguments proposed to the approver in place of the agent's. */
   readonly approvalDefaults?: Partial<Args> | ((args: Args) => Partial<Args>) | undefined
+  /**
+   * Shows the approver what the call would do: a text, or `{ patch }` with a unified diff. Stored with the request,
+   * redacted and cut to 64 KiB, and erased once the call has run or the request is closed.
+   */
+  readonly approvalPreview?:
+    | ((args: Args, ctx: ToolContext) => MaybePromise<string | { readonly patch: string }>)
+    | undefined
   /** How long an approval can be given, in milliseconds; afterwards the call counts as rejected. @default forever */
   readonly approvalTtlMs?: number | undefined
   /** Most executions in one run, also in parallel; 0 forbids the tool. @default no limit */
@@ -97,6 +104,7 @@ export interface ApprovalSettings {
   /** `needed` looks at the context, which is not made for one that does not. */
   readonly readsContext: boolean
   readonly prompt: string | ((args: unknown) => string) | undefined
+  readonly preview: ((args: unknown, ctx: ToolContext) => unknown) | undefined
   readonly defaults: ((args: unknown) => unknown) | undefined
   readonly ttlMs: number | undefined
 }

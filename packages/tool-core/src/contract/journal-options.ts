@@ -50,8 +50,10 @@ export interface JournalOptions {
    * @default all of it
    */
   readonly maxInlineOutputBytes?: number | undefined
-  /** Answers calls that need approval at once, while the run goes on. @default they wait, and the run pauses */
+  /** Decides about calls that need approval at once, while the run continues. @default they wait, and the run pauses */
   readonly onApproval?: OnApproval | undefined
+  /** Keep `approvalPreview` of tools with requests for approval. @default true */
+  readonly previews?: boolean | undefined
 }
 
 /** {@link JournalOptions}, complete. */
@@ -68,6 +70,7 @@ export interface JournalPolicy {
   readonly abortSignal: AbortSignal | undefined
   readonly onLogError: (error: unknown) => void
   readonly onApproval: OnApproval | undefined
+  readonly previews: boolean
   readonly maxInlineOutputBytes: number | undefined
   /** An engine supplied a snapshot, so there is something to call. */
   readonly snapshots: boolean
@@ -97,6 +100,7 @@ export function resolveJournalPolicy(
     abortSignal: options.abortSignal,
     onLogError: options.onLogError ?? ignore,
     onApproval: options.onApproval,
+    previews: options.previews ?? true,
     maxInlineOutputBytes: positive('maxInlineOutputBytes', options.maxInlineOutputBytes),
     ...facts,
   })

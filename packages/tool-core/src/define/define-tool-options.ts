@@ -120,6 +120,7 @@ export const toolOptions: OptionNames<DefineToolOptions<ZodType, unknown>> = {
   needsApproval: true,
   approvalPrompt: true,
   approvalDefaults: true,
+  approvalPreview: true,
   approvalTtlMs: true,
   maxExecutionsPerRun: true,
   executionsCounted: true,

@@ -58,14 +58,18 @@ function approvalOf(
   checks: DefinitionChecks,
 ): ApprovalSettings | undefined {
   const { needsApproval = false, approvalPrompt, approvalDefaults, approvalTtlMs } = options
+  const { approvalPreview } = options
   if (typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
     throw checks.wrong('needsApproval', 'true, false or a function of the arguments')
   }
-  for (const name of ['approvalPrompt', 'approvalDefaults', 'approvalTtlMs']) {
+  for (const name of ['approvalPrompt', 'approvalDefaults', 'approvalPreview', 'approvalTtlMs']) {
     checks.needs(name, 'needsApproval')
   }
   checks.textOrFunction('approvalPrompt')
   checks.synchronous('approvalPrompt', 'approvalDefaults')
+  if (approvalPreview !== undefined && typeof approvalPreview !== 'function') {
+    throw checks.wrong('approvalPreview', 'a function of the arguments')
+  }
   // Compared with the clock, so that no timer limits it.
   if (approvalTtlMs !== undefined && !(approvalTtlMs > 0)) {
     throw checks.wrong('approvalTtlMs', 'a positive number of milliseconds')
@@ -75,6 +79,7 @@ function approvalOf(
     needed: needsApproval,
     readsContext: needsApproval !== true && takesContext({ execute: needsApproval }),
     prompt: approvalPrompt,
+    preview: approvalPreview,
     defaults: defaultsOf(approvalDefaults),
     ttlMs: approvalTtlMs,
   })

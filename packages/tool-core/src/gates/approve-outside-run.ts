@@ -1,15 +1,14 @@
 import { settled, type Steps } from '../async/maybe-promise.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { isNeeded } from '../approvals/approve-call.ts'
-import { type ApprovedCall } from '../approvals/approvable-call.ts'
-import { type ApprovableCall } from '../approvals/approvable-call.ts'
+import type { ApprovableCall, ApprovedCall } from '../approvals/approvable-call.ts'
 import type { ApprovalSettings } from '../contract/gate-options.ts'
 import { gatesOutsideRun } from './gates-outside-run.ts'
 import { sdkApprovalOf } from '../approvals/sdk-approval.ts'
 
 /**
- * Lets a call outside any run go on when it needs no approval, or when a user of the AI SDK has approved it. A question
- * would be kept in a log that ends with the call, where nobody could ever answer it, so none is asked.
+ * Lets a call outside any run go on when it needs no approval, or when a user of the AI SDK has approved it. A request
+ * would be lost with the call, before a decision could reach it, so none is made.
  *
  * @throws SmithersError `TOOL_APPROVAL_REQUIRED`
  */
@@ -24,15 +23,15 @@ export function* approveOutsideRun(
   // One answer of the user serves one execution.
   if (approvalId === undefined || usedApprovals.has(approvalId)) throw needsRun(row.toolName)
   usedApprovals.add(approvalId)
-  const giveBack = async (): Promise<void> => void usedApprovals.delete(approvalId)
-  return { args, giveBack, forget: undefined }
+  const release = (): void => void usedApprovals.delete(approvalId)
+  return { args, approvalId: null, release }
 }
 
 function needsRun(toolName: string): SmithersError {
   return new SmithersError(
     'TOOL_APPROVAL_REQUIRED',
-    `Tool "${toolName}" was not run: it needs approval, and was called outside a run, where nobody can be asked. Do not call it again. ` +
-      'For its program: call it in a run with a log, createToolRun({ runId, log }).tools(…), answer at once with the onApproval of such a run, or let the AI SDK ask with toolApproval: approvalFor(tools).',
+    `Tool "${toolName}" was not run: it needs approval, and was called outside a run, where approval cannot be requested. Do not call it again. ` +
+      'For its program: call it in a run with a log, createToolRun({ runId, log }).tools(…), decide at once with the onApproval of such a run, or let the AI SDK ask with toolApproval: approvalFor(tools).',
     { details: { toolName, approvalId: null }, effect: 'none' },
   )
 }

@@ -3,14 +3,14 @@ import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import { approveCall, isNeeded } from '../approvals/approve-call.ts'
-import { type ApprovedCall } from '../approvals/approvable-call.ts'
-import { type ApprovableCall } from '../approvals/approvable-call.ts'
+import { unusedApprovals } from '../approvals/approval-use.ts'
+import type { ApprovableCall, ApprovedCall } from '../approvals/approvable-call.ts'
 import { type ExecutionLimit, limitError } from './execution-limit.ts'
 import type { ApprovalSettings, LimitSettings } from '../contract/gate-options.ts'
 
 /**
- * Lets a call go on that holds a slot of its tool's limit, when it needs no approval or has one. Nobody is asked about
- * more calls than may still run: a slot is kept for each that waits for its answer, or has it.
+ * Lets a call go on that holds a slot of its tool's limit, when it needs no approval or has one. Approval
+ * is requested for no more calls than may still run: each pending or unused approval keeps a slot.
  *
  * @throws SmithersError as {@link approveCall}, and `TOOL_LIMIT_REACHED`
  */
@@ -43,10 +43,11 @@ function* openApprovals(
   const pending = yield* settled(withStatus(approvals, runId, 'pending'))
   const approved = yield* settled(withStatus(approvals, runId, 'approved'))
   const nowMs = Date.now()
-  return [...pending, ...approved].filter(
+  const open = [...pending, ...approved].filter(
     ({ toolName: name, status, expiresAtMs }) =>
       name === toolName && (status === 'approved' || (expiresAtMs ?? Infinity) > nowMs),
   )
+  return open.length === 0 ? open : yield* settled(unusedApprovals(log, open))
 }
 
 function withStatus(

@@ -25,19 +25,13 @@ export class GateReservation {
   breaker: SettleBreaker | undefined
   flight: Flight | undefined;
 
-  /** Asked once the start of the call is recorded: true when its approval is still its own, or it needed none. */
-  *stillApproved(): Steps<boolean> {
-    const { approval } = this
-    return approval?.isHeld === undefined || (yield* settled(approval.isHeld()))
-  }
-
   /** The call ran. */
   *settle(ending: SettledCall): Steps<void> {
     const { flight, approval } = this
     this.flight = undefined
     if ('output' in ending) {
       flight?.succeed(ending.output)
-      if (approval?.forget !== undefined) yield* settled(approval.forget())
+      if (approval?.close !== undefined) yield* settled(approval.close())
       this.breaker?.('success')
       return
     }
@@ -46,16 +40,16 @@ export class GateReservation {
     if (aborted) flight?.abandon()
     else flight?.fail(error)
     if (this.counted === 'successes') this.slot?.()
-    if (effect !== 'none' && approval?.forget !== undefined) yield* settled(approval.forget())
+    if (effect !== 'none' && approval?.close !== undefined) yield* settled(approval.close())
     this.breaker?.(aborted ? 'unused' : 'failure')
   }
 
   /** The call did not run: everything is given back. */
-  *release(): Steps<void> {
+  release(): void {
     this.slot?.()
     this.flight?.abandon()
     this.flight = undefined
-    if (this.approval?.giveBack !== undefined) yield* settled(this.approval.giveBack())
+    this.approval?.release?.()
     this.breaker?.('unused')
   }
 }

@@ -46,8 +46,6 @@ export interface CallAtGates {
 export type Admission =
   /** It runs, with these arguments; the reservation is settled when it has ended. */
   | { readonly kind: 'run'; readonly args: unknown; readonly reservation: GateReservation }
-  /** The same call has been made elsewhere meanwhile, and its row has the result. */
-  | { readonly kind: 'raced'; readonly args: unknown; readonly winner: ToolCallRow }
   /** An equal call has the result. */
   | { readonly kind: 'answer'; readonly args: unknown; readonly result: CachedResult }
 
@@ -63,15 +61,14 @@ export function* passGates(call: CallAtGates): Steps<Admission> {
   let runs = false
   try {
     const mayRun = yield* reserveSlot(call, reservation)
-    const { args, winner } = yield* approve(call, reservation, mayRun)
-    if (winner !== undefined) return { kind: 'raced', args, winner }
+    const { args } = yield* approve(call, reservation, mayRun)
     yield* enterBreaker(call, reservation)
     const result = yield* visitCache(call, reservation, args, mayRun)
     if (result !== undefined) return { kind: 'answer', args, result }
     runs = true
     return { kind: 'run', args, reservation }
   } finally {
-    if (!runs) yield* reservation.release()
+    if (!runs) reservation.release()
   }
 }
 
@@ -108,7 +105,7 @@ function* approve(
   call: CallAtGates,
   reservation: GateReservation,
   mayRun: boolean,
-): Steps<Pick<ApprovedCall, 'args' | 'winner'>> {
+): Steps<Pick<ApprovedCall, 'args'>> {
   const { approval, limit } = call.gates
   if (approval === undefined) return call
   const approved = yield* ask(call, approval, mayRun ? limit : undefined)

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FinishPatch, StartOptions, StartResult, StartRow } from '../log/tool-call-log.ts'
-import type { ToolCallClaim } from '../log/tool-call-row.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import { CallEvents } from './call-events.ts'
 import type { CallIdentity } from '../history/call-identity.ts'
@@ -29,7 +28,8 @@ export type CallOutcome =
     }
   | { readonly status: 'error'; readonly error: unknown; readonly effect: CallEffect }
 
-type ClaimedKey = Extract<StartResult, { reason: 'claimed' }>
+/** Another call holds the key, or uses the approval. */
+type Contended = Extract<StartResult, { existing: unknown }>
 
 type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] }
 
@@ -122,22 +122,19 @@ export class CallRecord {
   }
 
   /** Stores the start row, with a claim on its key when asked. */
-  *start(
-    claim: ToolCallClaim | null,
-    durability: StartOptions['durability'],
-  ): Steps<{ readonly ok: true } | ClaimedKey> {
+  *start(options: StartOptions): Steps<{ readonly ok: true } | Contended> {
     const { task, policy } = this.#journal
     for (let rebases = 0; ; rebases += 1) {
       const startedAtMs = Date.now()
       this.#row.seq = this.#journal.seqOf(this.#ordinal)
       this.#row.startedAtMs = startedAtMs
       this.#row.leaseExpiresAtMs = startedAtMs + policy.leaseMs
-      const result = yield* settled(task.log.start(this.#row, { claim, durability }))
+      const result = yield* settled(task.log.start(this.#row, options))
       if (result.ok) {
         this.stored = true
         return result
       }
-      if (result.reason === 'claimed') return result
+      if (result.reason !== 'seq-taken') return result
       // Another worker writes to the same attempt.
       if (rebases >= mostRebases) throw new Error(`seq ${this.#row.seq} of the attempt is taken.`)
       yield* this.#journal.rebase()

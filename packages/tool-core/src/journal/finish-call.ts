@@ -31,7 +31,8 @@ export class CallFinish {
     this.#journal = journal
     this.#record = record
     this.#toolCallId = toolCallId
-    this.unsafe = sideEffect && !idempotent
+    // An approval serves one execution, which only a recorded start can prove.
+    this.unsafe = (sideEffect && !idempotent) || definition.gates?.approval !== undefined
   }
 
   /** Records that the call was not run, and throws. */
@@ -44,7 +45,7 @@ export class CallFinish {
   *recordUnrun(outcome: CallOutcome): Steps<void> {
     const record = this.#record
     try {
-      if (!record.stored) yield* record.start(null, 'relaxed')
+      if (!record.stored) yield* record.start({ claim: null, durability: 'relaxed' })
       this.#journal.leases.release(record.row.callToken)
       yield* record.finish(outcome)
       record.events.end(undefined)

@@ -64,6 +64,7 @@ export const equalFields: readonly (keyof ToolCallQuery & keyof ToolCallRow)[] =
   'toolCallId',
   'callToken',
   'inputHash',
+  'approvalId',
 ]
 
 function rowOrder(query: ToolCallQuery): (a: ToolCallCursor, b: ToolCallCursor) => number {

@@ -1,4 +1,4 @@
-import type { ApprovalRow, ApprovalStore } from './approval-store.ts'
+import { type ApprovalRow, type ApprovalStore, isOpenApproval } from './approval-store.ts'
 import type { Remaining } from './memory-rows.ts'
 
 /** Approvals in this process's memory. */
@@ -12,21 +12,26 @@ export function createMemoryApprovals(assertOpen: () => void): MemoryApprovals {
   // In the order in which they were requested. People decide about them, so there are few.
   const rows = new Map<string, ApprovalRow>()
 
-  /** The question for a call that no call has used. */
-  function standingFor({ runId, callKey }: ApprovalRow): ApprovalRow | undefined {
-    for (const row of rows.values()) {
-      const same = row.runId === runId && row.callKey === callKey
-      if (same && row.status !== 'executed') return row
-    }
-    return undefined
+  function ofCall({ runId, callKey }: ApprovalRow): ApprovalRow[] {
+    return [...rows.values()].filter((row) => row.runId === runId && row.callKey === callKey)
+  }
+
+  function openFor(wanted: ApprovalRow): ApprovalRow | undefined {
+    return ofCall(wanted).find((row) => row.inputHash === wanted.inputHash && isOpenApproval(row))
   }
 
   return {
     store: {
       request(row) {
         assertOpen()
-        const standing = standingFor(row)
-        if (standing !== undefined) return { ...standing }
+        for (const other of ofCall(row)) {
+          const undone = other.status === 'pending' || other.status === 'approved'
+          if (other.inputHash !== row.inputHash && undone) {
+            rows.set(other.id, { ...other, ...superseded })
+          }
+        }
+        const open = openFor(row)
+        if (open !== undefined) return { ...open }
         rows.set(row.id, { ...row })
         return { ...row }
       },
@@ -34,10 +39,11 @@ export function createMemoryApprovals(assertOpen: () => void): MemoryApprovals {
       update(id, expected, patch) {
         assertOpen()
         const row = rows.get(id)
-        if (row?.status !== expected.status || row.usedBy !== expected.usedBy) return false
-        const opens = row.status === 'executed' && (patch.status ?? 'executed') !== 'executed'
-        if (opens && standingFor(row) !== undefined) return false
-        rows.set(id, { ...row, ...patch })
+        if (row?.status !== expected) return false
+        const changed = { ...row, ...patch }
+        const reopens = !isOpenApproval(row) && isOpenApproval(changed)
+        if (reopens && openFor(row) !== undefined) return false
+        rows.set(id, changed)
         return true
       },
 
@@ -54,14 +60,18 @@ export function createMemoryApprovals(assertOpen: () => void): MemoryApprovals {
       },
     },
 
-    prune({ keptFromMs, hasRun, hasCall }) {
-      for (const { id, runId, status, usedBy, ...at } of rows.values()) {
-        const changedAtMs = Math.max(at.requestedAtMs, at.decidedAtMs ?? 0, at.usedAtMs ?? 0)
-        const used = status === 'executed' && usedBy !== null
-        if (changedAtMs < keptFromMs && (!hasRun(runId) || (used && !hasCall(usedBy)))) {
-          rows.delete(id)
-        }
+    prune({ keptFromMs, hasRun, hasCallWith }) {
+      for (const { id, runId, status, requestedAtMs, decidedAtMs } of rows.values()) {
+        const changedAtMs = Math.max(requestedAtMs, decidedAtMs ?? 0)
+        const isGone = !hasRun(runId) || (status === 'used' && !hasCallWith(id))
+        if (changedAtMs < keptFromMs && isGone) rows.delete(id)
       }
     },
   }
+}
+
+const superseded: Pick<ApprovalRow, 'status' | 'approvedArgsJson' | 'previewJson'> = {
+  status: 'superseded',
+  approvedArgsJson: null,
+  previewJson: null,
 }

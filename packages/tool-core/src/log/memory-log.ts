@@ -107,7 +107,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
     state: state.store,
     runs: createMemoryRunStore(assertOpen),
 
-    start(row, { claim }) {
+    start(row, { claim, approvalId = null }) {
       assertOpen()
       if (rows.byToken.has(row.callToken)) {
         throw new SmithersError(
@@ -118,10 +118,13 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       if (rows.byPosition.has(positionOf(row))) return { ok: false, reason: 'seq-taken' }
       const existing = rows.holderOf(row.idempotencyKey, claim)
       if (existing !== undefined) return { ok: false, reason: 'claimed', existing: { ...existing } }
+      const user = rows.userOf(approvalId)
+      if (user !== undefined) return { ok: false, reason: 'approval-used', existing: { ...user } }
 
       keep({
         ...row,
         claim,
+        ...(approvalId !== null && { approvalId }),
         outputJson: null,
         finishedAtMs: null,
         status: 'started',

@@ -1,5 +1,5 @@
 import type { FinishPatch, PruneQuery, StartRow, ToolCallQuery } from './tool-call-log.ts'
-import type { ToolCallClaim, ToolCallRow } from './tool-call-row.ts'
+import { type ToolCallClaim, type ToolCallRow, usesApproval } from './tool-call-row.ts'
 
 export type StoredRow = { -readonly [Field in keyof ToolCallRow]: ToolCallRow[Field] }
 
@@ -9,6 +9,8 @@ export interface Remaining {
   readonly keptFromMs: number
   readonly hasRun: (runId: string) => boolean
   readonly hasCall: (callToken: string) => boolean
+  /** A call that ran with the approval is still there. */
+  readonly hasCallWith: (approvalId: string) => boolean
 }
 
 /** Identifies a row within the log: what the primary key of a table would hold. */
@@ -22,6 +24,7 @@ export class MemoryRows {
   readonly byPosition: Map<string, StoredRow> = new Map()
   readonly #byRun = new Map<string, Set<StoredRow>>()
   readonly #claimsByKey = new Map<string, Set<StoredRow>>()
+  readonly #byApproval = new Map<string, Set<StoredRow>>()
 
   add(row: StoredRow): void {
     this.byToken.set(row.callToken, row)
@@ -30,6 +33,7 @@ export class MemoryRows {
     if (row.claim !== null && row.idempotencyKey !== null) {
       addTo(this.#claimsByKey, row.idempotencyKey, row)
     }
+    if (typeof row.approvalId === 'string') addTo(this.#byApproval, row.approvalId, row)
   }
 
   remove(row: StoredRow): void {
@@ -37,6 +41,7 @@ export class MemoryRows {
     this.byPosition.delete(positionOf(row))
     removeFrom(this.#byRun, row.runId, row)
     if (row.idempotencyKey !== null) removeFrom(this.#claimsByKey, row.idempotencyKey, row)
+    if (typeof row.approvalId === 'string') removeFrom(this.#byApproval, row.approvalId, row)
   }
 
   finish(row: StoredRow | undefined, patch: FinishPatch): boolean {
@@ -59,10 +64,18 @@ export class MemoryRows {
     return undefined
   }
 
+  /** The row that uses an approval. */
+  userOf(approvalId: string | null): StoredRow | undefined {
+    if (approvalId === null) return undefined
+    return [...(this.#byApproval.get(approvalId) ?? [])].find(usesApproval)
+  }
+
   candidates({
     runId,
     callToken,
-  }: Pick<ToolCallQuery, 'runId' | 'callToken'>): Iterable<StoredRow> {
+    approvalId,
+  }: Pick<ToolCallQuery, 'runId' | 'callToken' | 'approvalId'>): Iterable<StoredRow> {
+    if (approvalId !== undefined) return this.#byApproval.get(approvalId) ?? []
     if (callToken !== undefined) {
       const row = this.byToken.get(callToken)
       return row === undefined ? [] : [row]
@@ -112,6 +125,7 @@ export class MemoryRows {
       ),
       hasRun: (runId) => this.#byRun.has(runId),
       hasCall: (callToken) => this.byToken.has(callToken),
+      hasCallWith: (approvalId) => this.#byApproval.has(approvalId),
     }
   }
 }

@@ -14,6 +14,7 @@ export type StartRow = Omit<
   | 'errorJson'
   | 'effect'
   | 'claim'
+  | 'approvalId'
   | 'fromCache'
   | 'outputExact'
 >
@@ -23,12 +24,21 @@ export interface StartOptions {
   readonly durability: 'fsync' | 'relaxed'
   /** Whether the row claims its idempotency key. `null` never blocks and is never blocked. */
   readonly claim: ToolCallClaim | null
+  /**
+   * The approval that the call runs with. One row at a time uses an approval: while it runs, and for good unless it
+   * certainly did nothing (see `usesApproval`). Only for a log with `capabilities.approvals`.
+   *
+   * @default null
+   */
+  readonly approvalId?: string | null
 }
 
 export type StartResult =
   | { readonly ok: true }
   /** The key is in flight, or (claim `'once'`) has already succeeded. */
   | { readonly ok: false; readonly reason: 'claimed'; readonly existing: ToolCallRow }
+  /** Another row uses the approval. */
+  | { readonly ok: false; readonly reason: 'approval-used'; readonly existing: ToolCallRow }
   /** Another row has this run, node, iteration, attempt and seq. */
   | { readonly ok: false; readonly reason: 'seq-taken' }
 
@@ -65,6 +75,7 @@ export interface ToolCallQuery {
   readonly toolCallId?: string
   readonly callToken?: string
   readonly inputHash?: string
+  readonly approvalId?: string
   /** `startedAtMs` at or after this. */
   readonly startedFromMs?: number
   /** `startedAtMs` before this. */
@@ -113,7 +124,7 @@ export interface ToolCallLogCapabilities {
 }
 
 /**
- * Where tool calls are journaled (durability.md §3.1). The start row is committed before the effect: `start` resolves
+ * Where tool calls are journaled. The start row is committed before the effect: `start` resolves
  * only when the row is stored. An adapter depends on these types and on nothing else of this package.
  */
 export interface ToolCallLog {

@@ -10,7 +10,7 @@ export type ToolCallClaim = 'inflight' | 'once'
 export type EffectScope = 'workspace' | 'external'
 
 /**
- * One tool call. The first twelve fields are the documented `_smithers_tool_calls` (S1 §Tool Call Logging); the rest
+ * One tool call. The first twelve fields are the documented `_smithers_tool_calls`; the rest
  * are extensions that an older table lacks.
  *
  * Invariant: `finishedAtMs === null` exactly when `status === 'started'`.
@@ -69,6 +69,19 @@ export interface ToolCallRow {
    * logs lack the field, and what they do not say counts as external.
    */
   readonly effectScope?: EffectScope | null
+  /** The approval that the call ran with, if it needed one; older logs lack the field. */
+  readonly approvalId?: string | null
   readonly traceId: string | null
   readonly spanId: string | null
+}
+
+/**
+ * True while a row uses up its approval: it runs, or it ran and did not certainly do nothing. The row of a call that was
+ * answered from another row's output uses nothing up.
+ */
+export function usesApproval(
+  row: Pick<ToolCallRow, 'finishedAtMs' | 'status' | 'effect' | 'replayOf'>,
+): boolean {
+  if (row.finishedAtMs === null) return true
+  return row.replayOf === null && (row.status === 'success' || row.effect !== 'none')
 }

@@ -64,7 +64,7 @@ describe('approvalFor', () => {
     // It was not asked about again, and the log says who approved.
     expect(run.fatal).toBeUndefined()
     expect(await log.approvals?.list({})).toMatchObject([
-      { status: 'executed', decidedBy: `ai-sdk:${approvalId}`, toolCallId: 'call_1' },
+      { status: 'used', decidedBy: `ai-sdk:${approvalId}`, toolCallId: 'call_1' },
     ])
   })
 

@@ -113,7 +113,7 @@ describe('needsApproval', () => {
     await resolveToolApproval({ log, id: await waiting(log), approved: true, decidedBy: 'mia' })
     expect(await call(attempt(log, 2), place, order)).toBe('placed 7')
     expect(placed).toEqual([{ args: order, key: asked?.idempotencyKey }])
-    expect(await log.approvals?.list({})).toMatchObject([{ status: 'executed', decidedBy: 'mia' }])
+    expect(await log.approvals?.list({})).toMatchObject([{ status: 'used', decidedBy: 'mia' }])
   })
 
   it('asks again before a second execution of the same call, and says that it has run', async () => {
@@ -130,7 +130,7 @@ describe('needsApproval', () => {
     expect(again?.prompt).toMatch(/has run before, and it succeeded.*Order 7 of lamp/)
   })
 
-  it('gives the approval back when the call did not run after all', async () => {
+  it('keeps the approval for a call that did not run after all', async () => {
     const log = createMemoryLog()
     const state = { up: false }
     const flaky = defineTool({
@@ -151,7 +151,7 @@ describe('needsApproval', () => {
     await outcomes([call(second, flaky, { n: 1 })])
     vi.spyOn(Date, 'now').mockReturnValue(4)
     expect(await outcomes([call(second, flaky, { n: 2 })])).toEqual(['TOOL_CIRCUIT_OPEN'])
-    expect(await log.approvals?.list({})).toMatchObject([{ status: 'approved', usedBy: null }])
+    expect(await log.approvals?.list({})).toMatchObject([{ status: 'approved' }])
     state.up = true
     vi.restoreAllMocks()
     expect(await call(second, flaky, { n: 2 })).toBe('ok')
@@ -176,7 +176,7 @@ describe('needsApproval', () => {
     expect(placed).toEqual([])
   })
 
-  it('counts a question that nobody answered in time as rejected, and refuses late answers', async () => {
+  it('counts a request without a decision in time as rejected, and refuses late decisions', async () => {
     const log = createMemoryLog()
     const { place, placed } = shop({ approvalTtlMs: 1000 })
     await outcomes([call(attempt(log, 1), place, order)])
@@ -188,7 +188,7 @@ describe('needsApproval', () => {
     })
     expect(await pendingApprovals({ log })).toEqual([])
     await expect(call(attempt(log, 2), place, order)).rejects.toThrow(
-      /^Tool call rejected: nobody approved/,
+      /^Tool call rejected: it was not approved before/,
     )
     expect(placed).toEqual([])
   })
@@ -235,7 +235,7 @@ describe('needsApproval', () => {
     expect(await kept(log)).toEqual([null])
   })
 
-  it('removes what the approver gave to a call whose process ended, when the run goes on', async () => {
+  it('erases what the approver gave to a call whose process ended, when the run continues', async () => {
     const log = createMemoryLog()
     const { place } = shop()
     await outcomes([call(attempt(log, 1), place, order)])
@@ -248,15 +248,10 @@ describe('needsApproval', () => {
       approvedArgs,
     })
     // What a process leaves that is killed while the tool runs.
-    await log.approvals.update(
-      id,
-      { status: 'approved', usedBy: null },
-      { status: 'executed', usedBy: 'killed', usedAtMs: 1 },
-    )
     const { status, finishedAtMs, outputJson, errorJson, effect, claim, ...row } = asked!
     void [status, finishedAtMs, outputJson, errorJson, effect, claim]
     const killed = { ...row, callToken: 'killed', seq: 9, ownerId: null, leaseExpiresAtMs: 2 }
-    log.start(killed, { durability: 'fsync', claim: null })
+    log.start(killed, { durability: 'fsync', claim: null, approvalId: id })
     expect(await kept(log)).toEqual([JSON.stringify(approvedArgs)])
     // Another process has its own log object.
     await outcomes([call(attempt({ ...log }, 2), place, { sku: 'other', amount: 1 })])
@@ -275,8 +270,7 @@ describe('needsApproval', () => {
       approvals: {
         ...approvals,
         update(id, expected, patch) {
-          const cleansUp = patch.approvedArgsJson === null && patch.status === undefined
-          if (cleansUp) throw new Error('the disk is full')
+          if (patch.status === 'used') throw new Error('the disk is full')
           return approvals.update(id, expected, patch)
         },
       },

@@ -6,6 +6,7 @@ import {
   pendingApprovals,
   resolveToolApproval,
   type StartResult,
+  type ToolCallLog,
 } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { deferred } from '../fixtures/deferred.ts'
@@ -45,7 +46,7 @@ describe('a call whose run is stopped', () => {
     })
     expect(placed).toEqual([])
     expect(log.snapshot()).toMatchObject([{ status: 'error', effect: 'none' }])
-    expect(log.approvals.list({})).toMatchObject([{ status: 'approved', usedBy: null }])
+    expect(log.approvals.list({})).toMatchObject([{ status: 'approved' }])
     await call(createToolRun({ runId: 'r', attempt: 2, log }), place, { sku: 'a' })
     expect(placed).toHaveLength(1)
   })
@@ -81,39 +82,33 @@ describe('a call whose run is stopped', () => {
   })
 })
 
-describe('a call that took an approval and starts much later', () => {
-  it('does not run when its approval was taken for unused and another call has run with it', async () => {
+describe('a call that was approved and starts much later', () => {
+  it('does not run when another call has run with its approval meanwhile, and gets its output', async () => {
     const memory = createMemoryLog()
     const { place, placed } = shop()
-    const attempt = (number: number, log = memory) =>
+    const attempt = (number: number, log: ToolCallLog = memory) =>
       createToolRun({ runId: 'r', attempt: number, log, leaseMs: 1000 })
     await call(attempt(1), place, { sku: 'a' }).catch(() => {})
-    const [asked] = await pendingApprovals({ log: memory })
-    await resolveToolApproval({ log: memory, id: asked?.id ?? '', approved: true })
+    const [requested] = await pendingApprovals({ log: memory })
+    await resolveToolApproval({ log: memory, id: requested?.id ?? '', approved: true })
 
-    const taken = deferred()
+    const starting = deferred()
     const released = deferred()
-    const slow = {
+    const slow: ToolCallLog = {
       ...memory,
-      approvals: {
-        ...memory.approvals,
-        // Its process is held up once it has the approval, for longer than the lease.
-        async update(...given: Parameters<typeof memory.approvals.update>): Promise<boolean> {
-          const done = await memory.approvals.update(...given)
-          const [row] = await memory.approvals.list({ id: given[0] })
-          await memory.approvals.update(given[0], row!, { usedAtMs: 1 })
-          taken.resolve()
-          await released.promise
-          return done
-        },
+      // Its process is held up right before the start is stored, for longer than the lease.
+      async start(...given) {
+        starting.resolve()
+        await released.promise
+        return memory.start(...given)
       },
     }
     const late = call(attempt(2, slow), place, { sku: 'a' })
-    await taken.promise
-    await call(attempt(3), place, { sku: 'a' })
+    await starting.promise
+    const output = await call(attempt(3), place, { sku: 'a' })
     expect(placed).toHaveLength(1)
     released.resolve()
-    await expect(late).rejects.toMatchObject({ code: 'TOOL_CALL_IN_PROGRESS', effect: 'none' })
+    expect(await late).toEqual(output)
     expect(placed).toHaveLength(1)
   })
 })

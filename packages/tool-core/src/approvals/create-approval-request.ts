@@ -1,30 +1,25 @@
-import { type Redaction, redactedText } from '../json/redaction.ts'
+import type { ApprovalSettings } from '../contract/gate-options.ts'
+import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { loggedInput } from '../journal/log-mappers.ts'
 import { recordJson } from '../json/recorded-json.ts'
+import { type Redaction, redactedText } from '../json/redaction.ts'
 import type { ApprovalRow } from '../log/approval-store.ts'
-import type { StartRow } from '../log/tool-call-log.ts'
-import type { ToolDefinition } from '../contract/tool-definition.ts'
-import type { ApprovalSettings } from '../contract/gate-options.ts'
+import { approvalPreview } from './approval-preview.ts'
+import type { ApprovableCall } from './approvable-call.ts'
 
-/** What a question to the approver is made of. */
-export interface ApprovalSubject {
-  readonly definition: ToolDefinition
-  readonly settings: ApprovalSettings
-  readonly row: StartRow
-  readonly callKey: string
-  readonly args: unknown
-  readonly redact: Redaction
-  readonly maxBytes: number
-  /** What is known of an earlier execution of the same call. */
-  readonly note: string | undefined
-}
-
-/** Puts a question to the approver, as it is stored: it holds nothing that the log may not hold. */
-export async function approvalRequest(subject: ApprovalSubject): Promise<ApprovalRow> {
-  const { definition, settings, row, callKey, args, redact, maxBytes, note } = subject
+/**
+ * Describes a call to the approver, as the store keeps it: with nothing that the log may not hold.
+ *
+ * @param note What the log knows of an earlier execution of the same call.
+ */
+export async function createApprovalRequest(
+  call: ApprovableCall,
+  settings: ApprovalSettings,
+  note?: string,
+): Promise<ApprovalRow> {
+  const { definition, task, policy, row, callKey, args } = call
   const { runId, nodeId, iteration, attempt, toolName, inputJson, idempotencyKey } = row
   const requestedAtMs = Date.now()
-  const prompt = [note, promptText(settings.prompt, args, inputJson, redact)]
   const defaults = settings.defaults?.(args)
   return {
     id: `apr_${crypto.randomUUID()}`,
@@ -35,43 +30,45 @@ export async function approvalRequest(subject: ApprovalSubject): Promise<Approva
     toolName,
     toolCallId: row.toolCallId ?? '',
     callKey,
+    inputHash: row.inputHash ?? '',
     idempotencyKey,
     inputJson,
     inputSchemaJson: await jsonSchemaOf(definition),
-    prompt: prompt.filter((text) => text !== undefined).join(' ') || null,
+    prompt: promptWithNote(note, settings.prompt, call),
     defaultsJson:
       defaults === undefined
         ? null
-        : recordJson(loggedInput(definition, defaults), redact, maxBytes).json,
+        : recordJson(loggedInput(definition, defaults), policy.redact, task.maxOutputBytes).json,
     requestedAtMs,
     expiresAtMs: settings.ttlMs === undefined ? null : requestedAtMs + settings.ttlMs,
     ...undecided,
+    previewJson: await approvalPreview(call, settings),
   }
 }
 
-/** What a question holds until somebody answers it. */
+/** The fields of a request without a decision. */
 export const undecided: Pick<
   ApprovalRow,
-  | 'status'
-  | 'decidedAtMs'
-  | 'decidedBy'
-  | 'comment'
-  | 'approvedArgsJson'
-  | 'usedBy'
-  | 'usedByOwner'
-  | 'usedAtMs'
+  'status' | 'decidedAtMs' | 'decidedBy' | 'comment' | 'approvedArgsJson'
 > = {
   status: 'pending',
   decidedAtMs: null,
   decidedBy: null,
   comment: null,
   approvedArgsJson: null,
-  usedBy: null,
-  usedByOwner: null,
-  usedAtMs: null,
 }
 
-/** The tool author's question. `{{name}}` and `{{name.inner}}` stand for arguments as the log shows them. */
+/** A note and the tool author's prompt as one text; null without either. */
+export function promptWithNote(
+  note: string | undefined,
+  prompt: ApprovalSettings['prompt'],
+  { args, row, policy }: Pick<ApprovableCall, 'args' | 'row' | 'policy'>,
+): string | null {
+  const texts = [note, promptText(prompt, args, row.inputJson, policy.redact)]
+  return texts.filter((text) => text !== undefined).join(' ') || null
+}
+
+/** The tool author's prompt. `{{name}}` and `{{name.inner}}` are replaced by arguments as the log shows them. */
 export function promptText(
   prompt: ApprovalSettings['prompt'],
   args: unknown,

@@ -1,0 +1,40 @@
+import { withTimeout } from '../async/with-timeout.ts'
+import type { ApprovalSettings } from '../contract/gate-options.ts'
+import { recordJson } from '../json/recorded-json.ts'
+import type { ApprovableCall } from './approvable-call.ts'
+
+/**
+ * What a call would do, as JSON for the approver: redacted, and at most 64 KiB. Null for a tool that shows nothing, and
+ * in a run with `previews: false`. A preview that fails says so: the approver decides without it.
+ */
+export async function approvalPreview(
+  { args, context, policy, definition, task }: ApprovableCall,
+  { preview }: ApprovalSettings,
+): Promise<string | null> {
+  if (preview === undefined || !policy.previews) return null
+  let shown: unknown
+  try {
+    const ctx = context()
+    shown = await withTimeout((async () => preview(args, ctx))(), {
+      timeoutMs: definition.timeoutMs ?? task.timeoutMs,
+      timedOut: (timeoutMs) => new Error(`it took longer than ${timeoutMs} ms`),
+      signal: ctx.abortSignal,
+    })
+    if (!isPreview(shown)) throw new Error('approvalPreview must return a text or { patch }')
+  } catch (error) {
+    if (context().abortSignal.aborted) throw error
+    shown = `The preview failed: ${error instanceof Error ? error.message : String(error)}`
+  }
+  return recordJson(shown, policy.redact, longestPreviewBytes).json
+}
+
+function isPreview(value: unknown): value is string | { readonly patch: string } {
+  if (typeof value === 'string') return true
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { readonly patch?: unknown }).patch === 'string'
+  )
+}
+
+const longestPreviewBytes = 64 * 1024
