@@ -38,7 +38,8 @@ const schema = z.object({
     .optional(),
 })
 
-/* * Creates the tool `bash` with the options of a bundle.
+/**
+ * Creates the tool `bash` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_COMMAND_FAILED` for a non-zero exit or a signal, with the output's tail in the message;
  * `TOOL_TIMEOUT`, `TOOL_ABORTED`, `TOOL_SPAWN_FAILED`, `TOOL_PATH_ESCAPE`, `TOOL_NETWORK_DISABLED`,

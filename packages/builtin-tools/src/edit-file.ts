@@ -5,7 +5,8 @@ import { applyHunks } from './unified-diff.ts'
 import { patchFailed } from './unified-diff-error.ts'
 import { parseUnifiedDiff } from './unified-diff-parse.ts'
 
-/* * Applies a unified diff to a file in one step: reads, patches and replaces it under its lock. Changes nothing when it
+/**
+ * Applies a unified diff to a file in one step: reads, patches and replaces it under its lock. Changes nothing when it
  * throws.
  */
 export async function editFile(

@@ -20,7 +20,8 @@ const schema = z.object({
     .describe('A unified diff of this file: hunks like "@@ -12,3 +12,4 @@" with context lines.'),
 })
 
-/* * Creates the tool `edit` with the options of a bundle.
+/**
+ * Creates the tool `edit` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_PATCH_FAILED`, `TOOL_PATCH_TOO_LARGE`, `TOOL_FILE_TOO_LARGE`, `TOOL_CONTENT_TOO_LARGE` for
  * the result, `TOOL_FILE_NOT_TEXT`, `TOOL_FILE_CHANGED`, `TOOL_FILE_NOT_FOUND`, `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`,

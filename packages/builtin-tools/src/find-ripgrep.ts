@@ -4,7 +4,8 @@ import { SmithersError } from '@smithers/tool-core'
 
 let found: string | undefined
 
-/* * Returns the path of ripgrep: the binary of the package `@vscode/ripgrep`, else `rg` on `PATH`.
+/**
+ * Returns the path of ripgrep: the binary of the package `@vscode/ripgrep`, else `rg` on `PATH`.
  *
  * @throws SmithersError `TOOL_GREP_FAILED` when neither exists
  */

@@ -20,7 +20,8 @@ const schema = z.object({
   hidden: z.boolean().optional().describe('Search hidden files too.'),
 })
 
-/* * Creates the tool `grep` with the options of a bundle.
+/**
+ * Creates the tool `grep` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_GREP_FAILED` when ripgrep is missing or refuses the pattern; `TOOL_FILE_NOT_FOUND`,
  * `TOOL_NOT_A_FILE` for a pipe or device; `TOOL_PATH_ESCAPE`, `TOOL_PATH_DENIED`, `TOOL_TIMEOUT`, `TOOL_ABORTED`

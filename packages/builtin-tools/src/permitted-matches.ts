@@ -12,7 +12,21 @@ export interface PermittedMatchesOptions {
   readonly maxMessageBytes?: number
 }
 
-/* * Converts the output of `rg --json` to `path:line:text` and drops denied files. ripgrep's own globs follow other rules
+/** A line of the result, and what ripgrep read to print it. */
+export interface FoundLine {
+  /** As ripgrep prints it. */
+  readonly path: Buffer
+  /** `path:line:text`, or a note about the file. */
+  readonly printed: Buffer
+  /** The line of the file, or the byte that makes it binary. Undefined for other notes. */
+  readonly source?:
+    | { readonly line: number; readonly text: Buffer }
+    | { readonly nulOffset: number }
+    | undefined
+}
+
+/**
+ * Converts the output of `rg --json` to `path:line:text` and drops denied files. ripgrep's own globs follow other rules
  * than the policy's, so they cannot replace this filter.
  *
  * *Guarantees*: no text of a denied file passes, whatever files are called. In JSON a name cannot end a message or imitate
@@ -28,7 +42,7 @@ export class PermittedMatches {
   #path: Buffer | undefined
   #lastLine = beforeAnyLine
   /** Buffered lines of this file; undefined once there were too many. */
-  #buffered: Buffer[] | undefined = []
+  #buffered: FoundLine[] | undefined = []
   #bufferedBytes = 0
   #hasLines = false
 
@@ -36,8 +50,9 @@ export class PermittedMatches {
     this.#options = { maxMessageBytes: defaultMaxMessageBytes, ...options }
   }
 
-  push(bytes: Uint8Array): Buffer {
-    const kept: Buffer[] = []
+  /** Returns the lines that `bytes` complete. */
+  push(bytes: Uint8Array): readonly FoundLine[] {
+    const kept: FoundLine[] = []
     let rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     for (let end = rest.indexOf(newline); end !== -1; end = rest.indexOf(newline)) {
       this.#add(rest.subarray(0, end), kept)
@@ -45,21 +60,23 @@ export class PermittedMatches {
       rest = rest.subarray(end + 1)
     }
     this.#add(rest, kept)
-    return Buffer.concat(kept)
+    return kept
   }
 
-  #add(bytes: Buffer, kept: Buffer[]): void {
+  #add(bytes: Buffer, kept: FoundLine[]): void {
     if (this.#isSkipping || bytes.length === 0) return
     this.#parts.push(Buffer.from(bytes))
     this.#partBytes += bytes.length
     if (this.#partBytes <= this.#options.maxMessageBytes) return
     this.#isSkipping = true
     this.#parts = []
-    this.#keep([note('a line is too long to be searched under the rules of this sandbox')], kept)
+    this.#keep(kept, {
+      parts: [note('a line is too long to be searched under the rules of this sandbox')],
+    })
   }
 
   /** A message is complete. */
-  #take(kept: Buffer[]): void {
+  #take(kept: FoundLine[]): void {
     const text = Buffer.concat(this.#parts).toString('utf8')
     const wasSkipped = this.#isSkipping
     this.#parts = []
@@ -80,7 +97,7 @@ export class PermittedMatches {
     this.#bufferedBytes = 0
   }
 
-  #line({ type, data }: Message, kept: Buffer[]): void {
+  #line({ type, data }: Message, kept: FoundLine[]): void {
     const text = bytesOf(data.lines)
     const line = data.line_number
     if (text === undefined || typeof line !== 'number') return
@@ -89,24 +106,36 @@ export class PermittedMatches {
     this.#lastLine = line
     const parts = [Buffer.from(`${separator}${line}${separator}`), text]
     if (text.at(-1) !== newline) parts.push(newlineBytes)
-    this.#keep(parts, kept, isGap)
+    this.#keep(kept, { parts, isGap, source: { line, text } })
   }
 
-  #end({ binary_offset: offset }: MessageData, kept: Buffer[]): void {
+  #end({ binary_offset: offset }: MessageData, kept: FoundLine[]): void {
     if (typeof offset === 'number') {
       // Drop the lines of a binary file, unless the buffer was already flushed.
       if (this.#buffered !== undefined) this.#buffered = []
-      this.#keep([note(`binary file matches (found "\\0" byte around offset ${offset})`)], kept)
+      const parts = [note(`binary file matches (found "\\0" byte around offset ${offset})`)]
+      this.#keep(kept, { parts, source: { nulOffset: offset } })
     }
     kept.push(...(this.#buffered ?? []))
     this.#path = undefined
   }
 
-  #keep(parts: readonly Buffer[], kept: Buffer[], isGap = false): void {
+  #keep(
+    kept: FoundLine[],
+    {
+      parts,
+      isGap = false,
+      source,
+    }: Pick<FoundLine, 'source'> & {
+      readonly parts: readonly Buffer[]
+      readonly isGap?: boolean
+    },
+  ): void {
     if (this.#path === undefined) return
-    const line = Buffer.concat([...(isGap && this.#hasLines ? [gap] : []), this.#path, ...parts])
+    const printed = Buffer.concat([...(isGap && this.#hasLines ? [gap] : []), this.#path, ...parts])
+    const line: FoundLine = { path: this.#path, printed, source }
     this.#hasLines = true
-    this.#bufferedBytes += line.length
+    this.#bufferedBytes += printed.length
     if (this.#buffered !== undefined && this.#bufferedBytes <= maxBufferedBytes) {
       this.#buffered.push(line)
       return
@@ -166,6 +195,7 @@ function bytesOf(content: Content | undefined): Buffer | undefined {
   return typeof content?.bytes === 'string' ? Buffer.from(content.bytes, 'base64') : undefined
 }
 
-function fromRoot(path: Buffer): string {
+/** The path of a printed file, relative to the root. */
+export function fromRoot(path: Buffer): string {
   return path.toString('utf8').replace(/^\.\//u, '')
 }

@@ -19,7 +19,8 @@ const schema = z.object({
   limit: z.int().min(1).optional().describe('How many lines to read.'),
 })
 
-/* * Creates the tool `read` with the options of a bundle.
+/**
+ * Creates the tool `read` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_FILE_TOO_LARGE` over `maxOutputBytes`, `TOOL_FILE_NOT_TEXT`, `TOOL_FILE_NOT_FOUND`,
  * `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`, `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; `INVALID_INPUT` for an offset past the end;

@@ -1,17 +1,22 @@
 import { once } from 'node:events'
-import type { OutputChunk, SandboxFiles } from '@smithers/sandbox'
+import type { OutputChunk, RunResult, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
+import { confirmMatches } from './confirm-matches.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
 import { LineCollector } from './line-collector.ts'
-import { PermittedMatches } from './permitted-matches.ts'
+import { type FoundLine, PermittedMatches } from './permitted-matches.ts'
 import { filesFor, searchSandboxFor } from './sandbox-for-context.ts'
 import { limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Bytes of ripgrep's own messages to show. */
 const maxMessageBytes = 4_000
 
-/* * Runs ripgrep under the isolation of commands and returns `path:line:text` lines with paths relative to the root. Stops
+/** Bytes of a line that can be confirmed; longer ones are not shown. */
+const maxLineBytes = 16 * 1024 * 1024
+
+/**
+ * Runs ripgrep under the isolation of commands and returns `path:line:text` lines with paths relative to the root. Stops
  * ripgrep as soon as the output limit is reached.
  */
 export async function searchWithRipgrep(
@@ -25,44 +30,52 @@ export async function searchWithRipgrep(
   const sandbox = await searchSandboxFor(ctx, options, program)
   const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
 
+  // Without isolation a path of ripgrep can be exchanged under it, so its output is confirmed by the file guard.
+  const isConfined = sandbox.report.enforced.files === 'enforced'
+  const isJson = !isConfined || hasDenied(options)
   const matches = new LineCollector(maxOutputBytes, './')
   const messages = new LineCollector(maxMessageBytes, 'rg: ')
   const full = new AbortController()
   const isDenied = (relativePath: string): boolean => files.isDenied(relativePath)
-  const hasContext = (input.context ?? 0) > 0
-  const permitted = hasDenied(options) ? new PermittedMatches({ isDenied, hasContext }) : undefined
-  const onOutput = ({ stream, bytes }: OutputChunk): void => {
-    if (stream === 'stderr') messages.push(bytes)
-    else if (!matches.push(permitted?.push(bytes) ?? bytes)) full.abort()
+  const permitted = isJson
+    ? new PermittedMatches({ isDenied, hasContext: (input.context ?? 0) > 0 })
+    : undefined
+  // Twice the limit: the prefix of a short line, which the collector removes, can be half of it.
+  const unconfirmed = new FoundLines(2 * maxOutputBytes)
+  const take = (bytes: Uint8Array): boolean => {
+    if (permitted === undefined) return matches.push(bytes)
+    const found = permitted.push(bytes)
+    if (!isConfined) return unconfirmed.push(found)
+    return matches.push(Buffer.concat(found.map(({ printed }) => printed)))
   }
-  const run = sandbox.run(program, ripgrepArguments(input, path, options), {
-    access: 'read',
-    timeoutMs,
-    maxOutputBytes: maxMessageBytes,
-    signal: AbortSignal.any([ctx.abortSignal, full.signal]),
-    onOutput,
-  })
-  // At the limit ripgrep gets SIGKILL. Return without waiting for its end.
-  const result = await Promise.race([run, once(full.signal, 'abort')])
-  if (full.signal.aborted || Array.isArray(result)) return matches.text()
-  if (result.status !== 'exited') {
-    throw new SmithersError(
-      result.error?.code ?? 'TOOL_GREP_FAILED',
-      result.error === undefined
-        ? `ripgrep was ended by ${result.signal}.`
-        : result.error.message.replaceAll(program, 'rg'),
-      {
-        details: { status: result.status, signal: result.signal },
-        cause: result.error,
-        effect: 'none',
+  const run = sandbox.run(
+    program,
+    ripgrepArguments(input, path, { options, isJson, maxOutputBytes }),
+    {
+      access: 'read',
+      timeoutMs,
+      maxOutputBytes: maxMessageBytes,
+      signal: AbortSignal.any([ctx.abortSignal, full.signal]),
+      onOutput: ({ stream, bytes }: OutputChunk): void => {
+        if (stream === 'stderr') messages.push(bytes)
+        else if (!take(bytes)) full.abort()
       },
-    )
+    },
+  )
+  // At the limit ripgrep gets SIGKILL. Return without waiting for its end.
+  const result = await Promise.race([run, once(full.signal, 'abort').then(() => undefined)])
+  const isFull = full.signal.aborted
+  if (result !== undefined && !isFull && result.status !== 'exited') throw stopped(result, program)
+  for await (const { printed } of confirmMatches(files, unconfirmed.lines, maxLineBytes)) {
+    if (!matches.push(printed)) break
   }
   const text = matches.text()
   // 1 means "no match".
-  if (result.exitCode === 0 || result.exitCode === 1) return text
+  if (result === undefined || isFull || result.exitCode === 0 || result.exitCode === 1) return text
   const said = messages.text().trimEnd()
-  const message = withoutDenied(said, isDenied)
+  const message = isConfined
+    ? withoutDenied(said, isDenied)
+    : await withoutUnseen(withoutDenied(said, isDenied), files)
   // Isolation keeps ripgrep from opening denied files, so these failures are expected.
   if (message === '' && said !== '') return text
   if (text === '') {
@@ -75,7 +88,53 @@ export async function searchWithRipgrep(
   return matches.textWithNote(`[ripgrep could not search everything: ${message}]`)
 }
 
-/* * The path for ripgrep: relative to the root and prefixed with `./`, so that it is never an option. Refuses pipes and
+/** Found lines up to a limit in bytes. */
+class FoundLines {
+  readonly lines: FoundLine[] = []
+  readonly #maxBytes: number
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Returns false once there is more than the limit. */
+  push(found: readonly FoundLine[]): boolean {
+    for (const line of found) {
+      if (this.#bytes > this.#maxBytes) return false
+      this.lines.push(line)
+      this.#bytes += line.printed.length
+    }
+    return this.#bytes <= this.#maxBytes
+  }
+}
+
+function stopped({ error, status, signal }: RunResult, program: string): SmithersError {
+  return new SmithersError(
+    error?.code ?? 'TOOL_GREP_FAILED',
+    error === undefined
+      ? `ripgrep was ended by ${signal}.`
+      : error.message.replaceAll(program, 'rg'),
+    { details: { status, signal }, cause: error, effect: 'none' },
+  )
+}
+
+/**
+ * ripgrep's messages about files that the guard finds too. The reason is dropped: it may quote an ignore file from
+ * outside. A message that begins otherwise is about the pattern and came before any search.
+ */
+async function withoutUnseen(messages: string, files: SandboxFiles): Promise<string> {
+  if (!messages.startsWith('./')) return messages
+  const paths = messages.split('\n').flatMap((line) => /^\.\/(.+?): /u.exec(line)?.[1] ?? [])
+  const seen: string[] = []
+  for (const path of new Set(paths)) {
+    if (await files.exists(path).catch(() => false)) seen.push(`./${path}: not searched`)
+  }
+  return seen.join('\n')
+}
+
+/**
+ * The path for ripgrep: relative to the root and prefixed with `./`, so that it is never an option. Refuses pipes and
  * devices, on which ripgrep would wait.
  */
 async function searchedPath(path: string, files: SandboxFiles): Promise<string> {
@@ -109,7 +168,19 @@ function sharedGlobs(deny: readonly string[]): string[] {
     .map((glob) => `--glob=!/${glob}`)
 }
 
-function ripgrepArguments(input: GrepInput, path: string, options: BundleOptions): string[] {
+function ripgrepArguments(
+  input: GrepInput,
+  path: string,
+  {
+    options,
+    isJson,
+    maxOutputBytes,
+  }: {
+    readonly options: BundleOptions
+    readonly isJson: boolean
+    readonly maxOutputBytes: number
+  },
+): string[] {
   const wholeRoot = path === './'
   return [
     // A configuration file could name a program to run (--pre).
@@ -123,12 +194,15 @@ function ripgrepArguments(input: GrepInput, path: string, options: BundleOptions
     '--with-filename',
     '--no-heading',
     '--color=never',
+    // ripgrep keeps the matches of a file in memory until its end. More than this exceed the limit, since the shortest
+    // line, such as "f:1:", has five bytes.
+    `--max-count=${Math.ceil(maxOutputBytes / 5) + 1}`,
     ...(input.ignoreCase === true ? ['--ignore-case'] : []),
     ...(input.literal === true ? ['--fixed-strings'] : []),
     ...(input.context === undefined ? [] : [`--context=${input.context}`]),
     ...(input.hidden === true ? ['--hidden', '--glob=!.git/'] : []),
     ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
-    ...(hasDenied(options) ? ['--json'] : []),
+    ...(isJson ? ['--json'] : []),
     // Last, since the last glob that matches decides.
     ...sharedGlobs(options.files?.deny ?? []),
     '--',

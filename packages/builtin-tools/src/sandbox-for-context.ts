@@ -105,7 +105,8 @@ function cacheOf(bundle: BundleOptions): SandboxCache {
   return cache
 }
 
-/* * A key that changes when the root is replaced by another directory or link target.
+/**
+ * A key that changes when the root is replaced by another directory or link target.
  *
  * @throws SmithersError `INVALID_INPUT`, which ends the run, when the directory does not exist
  */

@@ -39,7 +39,8 @@ const optionReaders: FieldsOf<BuiltinToolsOptions> = {
   ...bundleOptionReaders,
 }
 
-/* * Creates a bundle with other limits, isolation, network policy or root, or with fewer tools.
+/**
+ * Creates a bundle with other limits, isolation, network policy or root, or with fewer tools.
  *
  * @throws SandboxError `INVALID_INPUT` for an unknown option or a value of the wrong type, so that a misspelt restriction
  * is never ignored

@@ -2,7 +2,8 @@ import { SmithersError } from '@smithers/tool-core'
 
 const maxShownLength = 160
 
-/* * Creates the error for a refused patch. `message` quotes lines so that a model can repair its patch; `logMessage` omits
+/**
+ * Creates the error for a refused patch. `message` quotes lines so that a model can repair its patch; `logMessage` omits
  * them, since logs never store patches.
  */
 export function patchFailed(

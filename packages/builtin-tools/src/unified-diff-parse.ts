@@ -43,7 +43,8 @@ function loadDiff(): Promise<typeof import('diff')> {
   return diffModule
 }
 
-/* * Parses a unified diff for one existing file. `diff` does the parsing; the checks afterwards refuse text that it skips,
+/**
+ * Parses a unified diff for one existing file. `diff` does the parsing; the checks afterwards refuse text that it skips,
  * which may be part of the intended change.
  *
  * @throws SmithersError `TOOL_PATCH_FAILED`

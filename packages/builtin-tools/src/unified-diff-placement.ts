@@ -15,7 +15,8 @@ const maxComparisons = 20_000_000
 const maxVotesPerLine = 2_000
 const maxShownCandidates = 10
 
-/* * Finds the line index at which each hunk applies: at the line in its header, shifted like the hunk before it, else at the
+/**
+ * Finds the line index at which each hunk applies: at the line in its header, shifted like the hunk before it, else at the
  * only other position where all its old lines match.
  *
  * @throws SmithersError `TOOL_PATCH_FAILED` when a hunk matches nowhere or at several positions

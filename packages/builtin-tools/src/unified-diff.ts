@@ -3,7 +3,8 @@ import type { Hunk, HunkLine } from './unified-diff-parse.ts'
 import { placeHunks } from './unified-diff-placement.ts'
 import type { FileLines } from './unified-diff-placement.ts'
 
-/* * Applies the hunks of a unified diff to a text. Text outside the hunks stays exactly as it is, including line endings and
+/**
+ * Applies the hunks of a unified diff to a text. Text outside the hunks stays exactly as it is, including line endings and
  * a missing final newline.
  *
  * A hunk that matches only apart from line endings (an LF patch for a CRLF file) gets the file's line endings; a hunk that

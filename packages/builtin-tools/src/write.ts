@@ -17,7 +17,8 @@ const schema = z.object({
   content: z.string().describe('The whole contents of the file.'),
 })
 
-/* * Creates the tool `write` with the options of a bundle.
+/**
+ * Creates the tool `write` with the options of a bundle.
  *
  * @throws SmithersError `TOOL_CONTENT_TOO_LARGE` over `maxOutputBytes`, `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`,
  * `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`, `TOOL_FILE_FAILED`

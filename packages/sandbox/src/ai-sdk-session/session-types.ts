@@ -23,7 +23,8 @@ export interface WritableSessionProcess extends SessionProcess {
   readonly stdin: WritableStream<Uint8Array>
 }
 
-/* * The shape of the AI SDK's `Experimental_SandboxSession`, so that its tools and harnesses work inside the sandbox. Its
+/**
+ * The shape of the AI SDK's `Experimental_SandboxSession`, so that its tools and harnesses work inside the sandbox. Its
  * commands are strings, which `sh -c` runs under the sandbox's policy, isolation and limits.
  */
 export interface SandboxSession extends SessionFiles {
@@ -47,7 +48,8 @@ export interface PathOptions {
 }
 export type SessionKind = 'file' | 'directory' | 'other'
 
-/* * The shape of the file methods of the AI SDK's `Experimental_SandboxSession`; this package does not depend on `ai`.
+/**
+ * The shape of the file methods of the AI SDK's `Experimental_SandboxSession`; this package does not depend on `ai`.
  * Relative paths start at the root. Absolute paths outside the root are refused.
  */
 export interface SessionFiles {

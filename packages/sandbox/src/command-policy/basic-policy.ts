@@ -4,7 +4,8 @@ import { checkGitCommand } from './git-command.ts'
 /** Programs whose main purpose is the network. */
 const networkExecutables = new Set(['curl', 'wget', 'npm', 'bun', 'pip'])
 
-/* * The default check: five executables by basename, any argument that begins with `http://` or `https://`, and the git
+/**
+ * The default check: five executables by basename, any argument that begins with `http://` or `https://`, and the git
  * subcommands that contact another repository.
  *
  * *Guarantees*: a clear error for these commands.

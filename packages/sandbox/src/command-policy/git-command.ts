@@ -41,7 +41,8 @@ const optionsWithValue = new Set([
   '--attr-source',
 ])
 
-/* * Refuses a git command that contacts another repository. `args` are the arguments of `git`.
+/**
+ * Refuses a git command that contacts another repository. `args` are the arguments of `git`.
  *
  * The *subcommand* decides, found after git's global options, so that `git log --grep=fetch`, `git commit -m "push it"`
  * and `git stash push` pass.

@@ -23,7 +23,8 @@ const networkExecutables = new Set(
 /** Levels of nesting to follow, such as `sh -c` in `env` in `sh -c`. Real command lines have two. */
 const maxDepth = 8
 
-/* * The strict check: a long list of executables, and schemes, addresses and proxies in any argument. Reads through `env`,
+/**
+ * The strict check: a long list of executables, and schemes, addresses and proxies in any argument. Reads through `env`,
  * `timeout`, `xargs` and the like, and parses `sh -c` scripts with a shell parser.
  *
  * *Guarantees*: refuses what it cannot read, such as a command from a variable, a syntax error, or a script on standard

@@ -25,7 +25,8 @@ import type { SandboxFiles, SandboxFilesOptions } from './sandbox-files.ts'
 /** Gives {@link checkFileWriting} the guard behind the public methods. */
 const guards = new WeakMap<SandboxFiles, FileGuard>()
 
-/* * Throws the error with which `files.write` would refuse a path. Changes nothing.
+/**
+ * Throws the error with which `files.write` would refuse a path. Changes nothing.
  *
  * @throws SandboxError as `write`
  */
@@ -34,7 +35,8 @@ export function checkFileWriting(files: SandboxFiles, path: string): void {
   if (guard !== undefined) checkWriting(guard, path)
 }
 
-/* * Opens a directory as the root of confined file operations. On Linux, no operation acts on anything outside it, even
+/**
+ * Opens a directory as the root of confined file operations. On Linux, no operation acts on anything outside it, even
  * while another process renames directories and links as fast as it can.
  *
  * @throws `INVALID_INPUT` when the root is not a directory.

@@ -33,7 +33,8 @@ const fields: Readonly<Record<Method, OptionFields>> = {
 
 const none = Object.freeze({})
 
-/* * Reads and checks the options of one method call: a misspelt `create` would otherwise overwrite a file.
+/**
+ * Reads and checks the options of one method call: a misspelt `create` would otherwise overwrite a file.
  *
  * @throws SandboxError `INVALID_INPUT`
  */

@@ -1,4 +1,5 @@
-/* * Names in the root that programs outside the sandbox trust later: hooks that the user's own git runs, start-up files of
+/**
+ * Names in the root that programs outside the sandbox trust later: hooks that the user's own git runs, start-up files of
  * shells and editors, agent configuration, CI definitions, and files from which package managers take registries and
  * scripts. Directories below the root are not searched for them; a directory covers everything in it.
  */

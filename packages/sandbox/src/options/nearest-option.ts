@@ -1,6 +1,7 @@
 import type { OptionFields } from './option-reader.ts'
 
-/* * The option that `unknown` probably means: one with a similar name at any depth, or, for an object, one of the options
+/**
+ * The option that `unknown` probably means: one with a similar name at any depth, or, for an object, one of the options
  * it contains. Undefined when none is close.
  */
 export function nearestOption(

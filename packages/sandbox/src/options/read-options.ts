@@ -5,7 +5,8 @@ import type { OptionFields, OptionReader } from './option-reader.ts'
 /** One reader for each option of a type: the compiler reports a missing one. */
 export type FieldsOf<Options> = { readonly [Name in keyof Options]-?: OptionReader }
 
-/* * Reads each option of a call once and returns a frozen copy.
+/**
+ * Reads each option of a call once and returns a frozen copy.
  * *Guarantees*: refuses names that are not in `fields`, at any depth, and values that their reader rejects. A misspelt or
  * misplaced rule never means "no rule".
  *

@@ -8,7 +8,8 @@ const O_PATH = 0o10000000
 const procMagic = 0x9fa0
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants
 
-/* * Whether paths can be walked by descriptor: on Linux with a real procfs. A directory made to look like `/proc` does not
+/**
+ * Whether paths can be walked by descriptor: on Linux with a real procfs. A directory made to look like `/proc` does not
  * count.
  */
 export function canWalkDescriptors(procDirectory = '/proc/self/fd'): boolean {

@@ -6,7 +6,8 @@ import { systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
 import type { DirectoryTree, DirectoryHandle, EntryHandle } from './directory-handle.ts'
 
-/* * The flag of open(2) that makes the platform refuse links: in any component on macOS (`O_NOFOLLOW_ANY`), in the last
+/**
+ * The flag of open(2) that makes the platform refuse links: in any component on macOS (`O_NOFOLLOW_ANY`), in the last
  * component elsewhere. Windows has none.
  */
 export function noFollowFlag(platform: NodeJS.Platform): number {
@@ -14,7 +15,8 @@ export function noFollowFlag(platform: NodeJS.Platform): number {
   return platform === 'win32' ? 0 : constants.O_NOFOLLOW
 }
 
-/* * The guard for macOS, Windows, and Linux without `/proc`, where directories cannot be used by descriptor. It expands
+/**
+ * The guard for macOS, Windows, and Linux without `/proc`, where directories cannot be used by descriptor. It expands
  * links itself into a link-free absolute path, which it checks before each operation and, for changes, also after.
  * Guarantees: without a concurrent attacker, the same as the Linux guard. On macOS the kernel refuses to open a file for
  * reading when any component has become a link.
@@ -103,7 +105,8 @@ class CheckedEntry implements EntryHandle {
   }
 }
 
-/* * Retries work when the platform reports that a component of a checked path has become a link; the next walk expands
+/**
+ * Retries work when the platform reports that a component of a checked path has become a link; the next walk expands
  * it. Only for work that changes nothing before this failure.
  */
 export function retryExchanged<T>(work: () => T): T {

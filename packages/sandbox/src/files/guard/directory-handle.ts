@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs'
 
-/* * What the guard guarantees. `'beneath'`: every step uses an open descriptor, so renames by other processes cannot
+/**
+ * What the guard guarantees. `'beneath'`: every step uses an open descriptor, so renames by other processes cannot
  * redirect it outside the root. `'checked'`: paths are checked before, and changes also after, which another process can
  * race.
  */

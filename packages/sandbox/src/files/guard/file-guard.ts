@@ -129,7 +129,8 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
   }
 }
 
-/* * Returns the real path of a root.
+/**
+ * Returns the real path of a root.
  * @throws SandboxError `INVALID_INPUT` when it is not a directory
  */
 export function canonicalDirectory(rootDir: string): string {

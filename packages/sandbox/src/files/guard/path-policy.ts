@@ -4,7 +4,8 @@ import { SandboxError } from '../../errors/sandbox-error.ts'
 import { quotePath } from '../file-error.ts'
 import type { ResolvedPath } from './walk-path.ts'
 
-/* * An action to check: `'change'` covers writing, creating, moving and removing; `'write'` is a change that leaves a file
+/**
+ * An action to check: `'change'` covers writing, creating, moving and removing; `'write'` is a change that leaves a file
  * at the path.
  */
 export type FileAction = 'read' | 'change' | 'write'
@@ -105,7 +106,8 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   }
 }
 
-/* * The form of a path in which rules are compared: folded where the volume folds, so that `.ENV` matches the rule `.env`.
+/**
+ * The form of a path in which rules are compared: folded where the volume folds, so that `.ENV` matches the rule `.env`.
  */
 export function foldPath(
   path: string,

@@ -29,7 +29,8 @@ export function directoryComponents(path: string, syntax: Pick<PathSyntax, 'wind
   return split(path, syntax).filter((name) => name !== '' && name !== '.')
 }
 
-/* * The components of a path or link target. They start at `'root'` for an absolute path under the root, else at the
+/**
+ * The components of a path or link target. They start at `'root'` for an absolute path under the root, else at the
  * directory that contains the path or link.
  *
  * An absolute path counts as inside only when its components begin with those of the root, so `/root-evil` is not

@@ -44,7 +44,8 @@ export interface WalkOptions {
 /** A dry run has reached the first missing directory, and every path it would create is allowed. */
 export class WouldCreate extends Error {}
 
-/* * Walks a path from the root, one component at a time, each in an open directory. It expands links itself, and `..`
+/**
+ * Walks a path from the root, one component at a time, each in an open directory. It expands links itself, and `..`
  * returns to the directory it came from, so the kernel never resolves more than one plain name.
  *
  * @throws `TOOL_PATH_ESCAPE` when the path or a link on it leads out of the root.

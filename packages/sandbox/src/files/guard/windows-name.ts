@@ -2,7 +2,8 @@ const deviceName = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])
 const shortName = /~\d/u
 const forbiddenCharacter = /["*:<>?|]/u
 
-/* * Why Windows would not treat this name as an ordinary file name; undefined when it would. Covers device names (`NUL`,
+/**
+ * Why Windows would not treat this name as an ordinary file name; undefined when it would. Covers device names (`NUL`,
  * `com1.txt`), `:` (alternate streams, drives), 8.3 short names (a second spelling that no deny rule would match), names
  * that Windows shortens (trailing dots and blanks), control and reserved characters.
  *

@@ -21,13 +21,15 @@ import { flushInPool, writeInPool } from './pool-calls.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 
-/* * When a write is complete. `'fsync'`: when its bytes are on the disk, so that even after a power failure the name refers
+/**
+ * When a write is complete. `'fsync'`: when its bytes are on the disk, so that even after a power failure the name refers
  * to the old file or the whole new one. `'relaxed'`: when the operating system has them. That survives the death of this
  * process, but after a power failure some file systems can show an empty file.
  */
 export type WriteDurability = 'fsync' | 'relaxed'
 
-/* * A new version of a file: a temporary file in the target's directory that takes the target's name in one step. Whenever
+/**
+ * A new version of a file: a temporary file in the target's directory that takes the target's name in one step. Whenever
  * the process dies, the name refers to the old file or the new one. A killed process leaves its temporary file
  * (`.smithers-….tmp`) behind; a later write in that directory removes it.
  */
@@ -152,7 +154,8 @@ function keepOwnerAndMode(fd: number, replaced: BigIntStats): void {
   fchmodSync(fd, Number(replaced.mode & 0o777n))
 }
 
-/* * Throws when the file could not be written in place. Replacing needs only the directory's permission, so without this
+/**
+ * Throws when the file could not be written in place. Replacing needs only the directory's permission, so without this
  * check a read-only file would be changed.
  */
 export function checkWritable(path: string, stat: BigIntStats): void {

@@ -13,7 +13,8 @@ function lockTable(): LockTable {
 /** Releases a lock; calling it twice does nothing. */
 export type Release = () => void
 
-/* * Takes the lock of a file, identified by directory and name because replacing a file changes its inode. Returns a
+/**
+ * Takes the lock of a file, identified by directory and name because replacing a file changes its inode. Returns a
  * promise only when the lock is taken; waiting calls get it in order.
  */
 export function takeFileLock(key: string): Release | Promise<Release> {

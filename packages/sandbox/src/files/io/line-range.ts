@@ -22,7 +22,8 @@ export interface LineSelection {
   readonly totalLines: number | undefined
 }
 
-/* * Reads lines from a file of any size and keeps only the selection in memory. Stops after the selection, or when it
+/**
+ * Reads lines from a file of any size and keeps only the selection in memory. Stops after the selection, or when it
  * exceeds `maxBytes`.
  */
 export async function selectLines(

@@ -7,7 +7,8 @@ import type { EntryHandle } from '../guard/directory-handle.ts'
 import type { ResolvedPath } from '../guard/walk-path.ts'
 import { readInPool } from './pool-calls.ts'
 
-/* * Small reads share one buffer: allocating one for each would cost more than the read, and a thousand at once would make
+/**
+ * Small reads share one buffer: allocating one for each would cost more than the read, and a thousand at once would make
  * the garbage collector pause. It has one byte more than a small file, so that growth is noticed.
  */
 const scratch = Buffer.allocUnsafeSlow(fileLimits.maxSynchronousBytes + 1)
@@ -34,7 +35,8 @@ export function isSmall(size: number | bigint): boolean {
   return size <= fileLimits.maxSynchronousBytes
 }
 
-/* * Reads a small file and converts its bytes, which are valid only during the call. Reads to the end, not to the reported
+/**
+ * Reads a small file and converts its bytes, which are valid only during the call. Reads to the end, not to the reported
  * size: files of `/proc` report 0, and a file may grow meanwhile. Returns undefined when the file proves to be large.
  */
 export function readSmallFile<T>(

@@ -6,7 +6,8 @@ import { isLeftover, knowsWriters } from './temporary-name.ts'
 /** When each directory was last swept, in `performance.now()`. */
 const swept = new Map<string, number>()
 
-/* * Removes temporary files of killed writers from a directory before a write. Not before every write, since the search
+/**
+ * Removes temporary files of killed writers from a directory before a write. Not before every write, since the search
  * costs as much as writing a small file.
  *
  * *Guarantees*: removes only names of our own pattern, in a directory open by descriptor, whose writer is certainly gone.

@@ -21,7 +21,8 @@ export function temporaryName(): string {
 
 const pattern = /^\.smithers-[\w-]{16}-([0-9a-f]{16}-\d+)-(\d+)\.tmp$/u
 
-/* * Whether a name belongs to a file whose writer is certainly gone: its process number, from this boot and our process
+/**
+ * Whether a name belongs to a file whose writer is certainly gone: its process number, from this boot and our process
  * namespace, is unused. Elsewhere a number could mean another process, so files from a shared volume or from before a
  * restart are left alone.
  */

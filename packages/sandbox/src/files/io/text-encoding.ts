@@ -3,7 +3,8 @@ import { shownValue } from '../../options/read-options.ts'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { quotePath } from '../file-error.ts'
 
-/* * Decodes the text of a file, without a byte order mark.
+/**
+ * Decodes the text of a file, without a byte order mark.
  *
  * @throws `TOOL_FILE_NOT_TEXT` for bytes that are not UTF-8: a replacement character would look like text and damage the
  *   file when written back.
@@ -21,7 +22,8 @@ export function encodeText(text: string, original: Uint8Array): Uint8Array {
     : toBytes(text)
 }
 
-/* * The bytes of new contents, or of a piece of them. Refuses other values from untyped callers: written as an empty file,
+/**
+ * The bytes of new contents, or of a piece of them. Refuses other values from untyped callers: written as an empty file,
  * they would erase the old contents.
  *
  * @throws SandboxError `INVALID_INPUT` for text that UTF-8 cannot encode, and for values that are neither text nor bytes

@@ -1,6 +1,7 @@
 import { fileLimits } from '../file-limits.ts'
 
-/* * Limits the synchronous file work in one turn of the event loop; work over the limit waits for the next turn. A single
+/**
+ * Limits the synchronous file work in one turn of the event loop; work over the limit waits for the next turn. A single
  * call never waits, and a thousand calls at once do not delay timers.
  */
 export interface TurnBudget {

@@ -31,7 +31,8 @@ export function listEntries(
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/* * Walks a tree, directories before their contents, without following links. Throws for a tree deeper than
+/**
+ * Walks a tree, directories before their contents, without following links. Throws for a tree deeper than
  * `maxWalkDepth`.
  */
 export function* walkEntries(

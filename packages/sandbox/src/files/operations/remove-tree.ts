@@ -4,7 +4,8 @@ import { systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
 import type { DirectoryTree, DirectoryHandle } from '../guard/directory-handle.ts'
 
-/* * Empties an open directory by descriptor. Removes links without following them. Yields regularly, so that the caller can
+/**
+ * Empties an open directory by descriptor. Removes links without following them. Yields regularly, so that the caller can
  * let the event loop turn.
  *
  * A directory at the depth limit moves to the top of the tree being removed, under a new name, and is removed there. A

@@ -31,7 +31,8 @@ interface UpdateRequest {
   readonly change: (bytes: Buffer) => string | Uint8Array | undefined
 }
 
-/* * Reads, changes and replaces a file as one step: other updates and writes of this process wait, and a change by another
+/**
+ * Reads, changes and replaces a file as one step: other updates and writes of this process wait, and a change by another
  * program in between is detected and refused.
  *
  * Does not protect against: a change by another program within the microseconds between the last check and the rename.
@@ -57,7 +58,8 @@ interface LockedFile {
   readonly release: Release
 }
 
-/* * Locks a file. Resolving the path and taking a free lock are one synchronous step, so that no write of this process
+/**
+ * Locks a file. Resolving the path and taking a free lock are one synchronous step, so that no write of this process
  * happens between them. Nothing stays open while waiting for the lock, so the path is then resolved again.
  */
 async function lockFile(guard: FileGuard, path: string): Promise<LockedFile> {
