@@ -185,7 +185,7 @@ describe('smithers resume', () => {
     )
     const second = await runSmithers(['resume', 'r1', '--log', here.log])
     expect(second.exitCode).toBe(1)
-    expect(second.stderr).toContain(`is being worked on by another process (${first.pid} on `)
+    expect(second.stderr).toContain(`is running in another process (${first.pid} on `)
 
     first.kill('SIGKILL')
     await first.outcome

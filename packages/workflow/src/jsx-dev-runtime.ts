@@ -1,8 +1,16 @@
-// What the compiler calls for JSX in development mode (`"jsx": "react-jsxdev"`).
-import { jsx } from './jsx-runtime.ts'
+// The compiler calls this for JSX in development mode (`"jsx": "react-jsxdev"`).
+import { jsx, jsxs } from './jsx-runtime.ts'
+import type { Component, WorkflowElement } from './tree/element.ts'
 
 export { Fragment } from './jsx-runtime.ts'
 export type { JSX } from './jsx-runtime.ts'
 
-/** {@link jsx} with the compiler's notes on where the tag stands, which are not needed here. */
-export const jsxDEV: typeof jsx = jsx
+/** Evaluates a tag in development mode. The source position that the compiler adds is ignored. */
+export function jsxDEV(
+  type: Component,
+  props: object,
+  _key?: unknown,
+  hasSeparateChildren?: boolean,
+): WorkflowElement {
+  return hasSeparateChildren === true ? jsxs(type, props) : jsx(type, props)
+}

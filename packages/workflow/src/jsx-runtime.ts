@@ -1,7 +1,8 @@
-// What the compiler calls for JSX with `"jsx": "react-jsx", "jsxImportSource": "@smithers/workflow"`.
+// The compiler calls this for JSX with `"jsx": "react-jsx", "jsxImportSource": "@smithers/workflow"`.
 import {
   type Component,
   createElement,
+  markSeparateChildren,
   type WorkflowElement,
   type WorkflowNode,
 } from './tree/element.ts'
@@ -11,15 +12,18 @@ export function Fragment(props: { readonly children?: WorkflowNode }): WorkflowE
   return createElement('fragment', props)
 }
 
-/** Evaluates a tag. Called by compiled code, not by hand. */
+/** Evaluates a tag with at most one child. Called by compiled code. */
 export function jsx(type: Component, props: object): WorkflowElement {
   return createElement(type, props)
 }
 
-/** {@link jsx} for a tag with several children. */
-export const jsxs: typeof jsx = jsx
+/** Evaluates a tag with several children. Called by compiled code. */
+export function jsxs(type: Component, props: object): WorkflowElement {
+  markSeparateChildren(props)
+  return createElement(type, props)
+}
 
-/** How TypeScript checks the tags of a workflow: every tag is a function, none is a word. */
+/** How TypeScript checks the tags of a workflow: every tag is a function; there are no intrinsic elements. */
 export declare namespace JSX {
   type Element = WorkflowElement
   type ElementType = Component
@@ -29,6 +33,6 @@ export declare namespace JSX {
   interface IntrinsicAttributes {
     readonly key?: string | number
   }
-  // oxlint-disable-next-line typescript/no-empty-object-type -- the compiler asks for this name.
+  // oxlint-disable-next-line typescript/no-empty-object-type -- the compiler requires this name.
   interface IntrinsicElements {}
 }

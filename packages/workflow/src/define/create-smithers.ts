@@ -3,15 +3,16 @@ import type { output as OutputOf, input as InputOf, ZodType } from 'zod'
 import { Loop, Parallel, Sequence, Task, Workflow } from '../tree/components.ts'
 import type { AgentTaskProps, ComputedTaskProps } from '../tree/components.ts'
 import type { WorkflowElement, WorkflowNode } from '../tree/element.ts'
-import { type OutputReference } from '../tree/output-reference.ts'
+import type { OutputReference } from '../tree/output-reference.ts'
 import { isSchema } from '../values/check-value.ts'
-import { callerDirectory } from './caller-directory.ts'
+import { callerFile } from './caller-file.ts'
 import type { WorkflowContext } from './workflow-context.ts'
+import { defineWorkflow, type WorkflowDefinition } from './workflow-definition.ts'
 
-/** The schemas of a workflow: one for each output, and under the key `input` the input's. */
+/** The schemas of a workflow: one for each output; the key `input` is the schema of the input. */
 export type WorkflowSchemas = Readonly<Record<string, ZodType>>
 
-/** The references that `output` of a `<Task>` takes, by name. */
+/** References for the property `output` of a `<Task>`, by name. */
 export type OutputReferences<Schemas extends WorkflowSchemas> = {
   readonly [Name in Exclude<keyof Schemas, 'input'>]: OutputReference<
     OutputOf<Schemas[Name]>,
@@ -24,40 +25,26 @@ export type OutputValues<Schemas extends WorkflowSchemas> = {
   readonly [Name in Exclude<keyof Schemas, 'input'>]: OutputOf<Schemas[Name]>
 }
 
-/** What `ctx.input` is: the schema's output, or an object of unknown values when there is no schema. */
+/** The type of `ctx.input`: the schema's output, or an object of unknown values without a schema. */
 export type ParsedInput<Schemas extends WorkflowSchemas> = Schemas extends {
   readonly input: infer Schema extends ZodType
 }
   ? OutputOf<Schema>
   : Readonly<Record<string, unknown>>
 
-/** What `runWorkflow` takes as `input`. */
+/** The type of `input` of `runWorkflow`. */
 export type GivenInput<Schemas extends WorkflowSchemas> = Schemas extends {
   readonly input: infer Schema extends ZodType
 }
   ? InputOf<Schema>
   : Readonly<Record<string, unknown>>
 
-const marker: unique symbol = Symbol.for('smithers.workflow.definition') as never
-
-/** A workflow: what `smithers(…)` returns and `runWorkflow` takes. */
-export interface WorkflowDefinition<Input = never, Outputs extends object = object> {
-  /** Renders the tree. */
-  readonly render: (context: WorkflowContext<never, never>) => WorkflowNode
-  readonly inputSchema: ZodType | null
-  readonly outputs: ReadonlyMap<string, OutputReference>
-  /** The directory of the file that defined it; null when that is no file. */
-  readonly directory: string | null
-  /** Types only. */
-  readonly types?: { readonly input: (input: Input) => void; readonly outputs: Outputs }
-}
-
-/** What `output` of a `<Task>` may be. */
+/** Allowed values for the property `output` of a `<Task>`. */
 export type GivenOutput<Schemas extends WorkflowSchemas> =
   | OutputReference
   | Exclude<keyof Schemas & string, 'input'>
 
-/** What a `<Task>` with this `output` and without an agent must make: what its schema reads. */
+/** What a `<Task>` with this `output` and without an agent must produce: the input of its schema. */
 export type ResultFor<Schemas extends WorkflowSchemas, Given> = [Given] extends [never]
   ? unknown
   : Given extends OutputReference<unknown, infer Result>
@@ -69,7 +56,7 @@ export type ResultFor<Schemas extends WorkflowSchemas, Given> = [Given] extends 
 /** What {@link createSmithers} returns. */
 export interface Smithers<Schemas extends WorkflowSchemas> {
   readonly Workflow: typeof Workflow
-  /** As the package's `Task`; `output` takes only declared names, and decides what a task without an agent makes. */
+  /** Like the package's `Task`, but `output` takes only declared names and types the result of computed tasks. */
   readonly Task: <const Given extends GivenOutput<Schemas> = never>(
     props:
       | (Omit<AgentTaskProps, 'output'> & { readonly output?: Given })
@@ -80,7 +67,7 @@ export interface Smithers<Schemas extends WorkflowSchemas> {
   readonly Sequence: typeof Sequence
   readonly Parallel: typeof Parallel
   readonly Loop: typeof Loop
-  /** Makes a workflow of the function that renders its tree. */
+  /** Creates a workflow from the function that renders its tree. */
   readonly smithers: (
     render: (context: WorkflowContext<ParsedInput<Schemas>, OutputValues<Schemas>>) => WorkflowNode,
   ) => WorkflowDefinition<GivenInput<Schemas>, OutputValues<Schemas>>
@@ -88,10 +75,10 @@ export interface Smithers<Schemas extends WorkflowSchemas> {
 }
 
 /**
- * Declares the outputs of a workflow and returns the parts to write it with (S0 §Built-in tools).
+ * Declares the outputs of a workflow and returns the typed parts to write it with.
  *
  * @param schemas A Zod schema for each output. The key `input` is the schema of the workflow's input.
- * @throws SmithersError `WORKFLOW_INVALID` for a value that is no Zod schema.
+ * @throws SmithersError `WORKFLOW_INVALID` for a value that is not a Zod 4 schema.
  *
  * @example
  * const { Workflow, Task, smithers, outputs } = createSmithers({ result: z.object({ summary: z.string() }) })
@@ -104,7 +91,7 @@ export function createSmithers<const Schemas extends WorkflowSchemas>(
     if (!isSchema(schema)) {
       throw new SmithersError(
         'WORKFLOW_INVALID',
-        `createSmithers: "${name}" must be a schema of Zod 4, got ${typeof schema}.`,
+        `createSmithers: "${name}" must be a Zod 4 schema, got ${typeof schema}.`,
       )
     }
     if (name !== 'input') references.set(name, Object.freeze({ name, schema }))
@@ -117,18 +104,12 @@ export function createSmithers<const Schemas extends WorkflowSchemas>(
     Parallel,
     Loop,
     smithers: (render: unknown) =>
-      Object.freeze({
-        [marker]: true,
+      defineWorkflow<GivenInput<Schemas>, OutputValues<Schemas>>({
         render: render as WorkflowDefinition['render'],
         inputSchema,
         outputs: references,
-        directory: callerDirectory(),
+        file: callerFile(),
       }),
     outputs: Object.freeze(Object.fromEntries(references)) as OutputReferences<Schemas>,
   })
-}
-
-/** True for what `smithers(…)` returned, also from another copy of this package. */
-export function isWorkflow(value: unknown): value is WorkflowDefinition {
-  return typeof value === 'object' && value !== null && marker in value
 }

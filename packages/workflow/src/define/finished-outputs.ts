@@ -1,14 +1,14 @@
-/** Which of several tasks with one output is meant. */
+/** Selects one of several tasks that share an output. */
 export interface OutputSelector {
-  /** The task. @default whichever finished last */
+  /** The task's id. @default the task that finished last */
   readonly id?: string
-  /** The loop's iteration. @default the newest that has finished */
+  /** The loop's iteration. @default the latest to finish */
   readonly iteration?: number
 }
 
-/** What a finished task made. */
+/** The output of a finished task. */
 export interface FinishedOutput {
-  /** The task's id as the tree has it. */
+  /** The task's id in the tree. */
   readonly id: string
   readonly iteration: number
   /** Null for a task without `output`. */
@@ -16,18 +16,18 @@ export interface FinishedOutput {
   readonly value: unknown
 }
 
-/** The outputs of the finished tasks of a run, and which of them the tree has read since it was last rendered. */
+/** The outputs of a run's finished tasks, and which of them the last render read. */
 export class FinishedOutputs {
-  readonly #names = new Map<string, PlacesOfName>()
+  readonly #names = new Map<string, SlotsOfName>()
   #rendering = 0
   #isRendering = false
 
-  /** Adds what a task made; true when the tree has read its place and must be rendered again. */
+  /** Adds an output; true when the last render read its slot, so the tree must be rendered again. */
   add({ name, id, iteration, value }: FinishedOutput): boolean {
     if (name === null) return false
     let read = false
-    for (const place of [{}, { id }, { iteration }, { id, iteration }]) {
-      const slot = this.#slotAt(name, place)
+    for (const selector of [{}, { id }, { iteration }, { id, iteration }]) {
+      const slot = this.#slotAt(name, selector)
       slot.value = value
       slot.filled = true
       read ||= slot.readIn === this.#rendering
@@ -35,19 +35,19 @@ export class FinishedOutputs {
     return read
   }
 
-  /** The value at a place. Noted as read while the tree is rendered; a task that reads when it runs changes no tree. */
-  read(name: string, place: OutputSelector = newest): unknown {
-    const slot = this.#slotAt(name, place)
+  /** The selected value. Noted as read during a render only: a task that reads while it runs changes no tree. */
+  read(name: string, selector: OutputSelector = newest): unknown {
+    const slot = this.#slotAt(name, selector)
     if (this.#isRendering) slot.readIn = this.#rendering
     return slot.value
   }
 
-  /** Forgets what was read: a new rendering begins. */
+  /** Forgets what was read, for a new render. */
   forgetReads(): void {
     this.#rendering += 1
   }
 
-  /** Renders, noting what is read meanwhile. */
+  /** Renders, noting what is read. */
   notingReads<Tree>(render: () => Tree): Tree {
     this.#isRendering = true
     try {
@@ -64,27 +64,29 @@ export class FinishedOutputs {
     )
   }
 
-  // Maps in maps instead of one key: a large tree reads thousands of places in each rendering.
+  // Nested maps instead of one composed key: a large tree reads thousands of slots per render.
   #slotAt(name: string, { id, iteration }: OutputSelector): Slot {
-    const places = made(this.#names, name, newPlaces)
+    const slots = getOrCreate(this.#names, name, newSlots)
     if (iteration === undefined) {
-      return id === undefined ? places.any : made(places.byId, id, newSlot)
+      return id === undefined ? slots.any : getOrCreate(slots.byId, id, newSlot)
     }
     const iterations =
-      id === undefined ? places.byIteration : made(places.byBoth, id, () => new Map<number, Slot>())
-    return made(iterations, iteration, newSlot)
+      id === undefined
+        ? slots.byIteration
+        : getOrCreate(slots.byBoth, id, () => new Map<number, Slot>())
+    return getOrCreate(iterations, iteration, newSlot)
   }
 }
 
-/** A place that may be read before anything is there. */
+/** A value that may be read before it exists. */
 interface Slot {
   value: unknown
   filled: boolean
-  /** The rendering that read it last. */
+  /** The last render that read it. */
   readIn: number
 }
 
-interface PlacesOfName {
+interface SlotsOfName {
   readonly any: Slot
   readonly byId: Map<string, Slot>
   readonly byIteration: Map<number, Slot>
@@ -97,14 +99,14 @@ function newSlot(): Slot {
   return { value: undefined, filled: false, readIn: -1 }
 }
 
-function newPlaces(): PlacesOfName {
+function newSlots(): SlotsOfName {
   return { any: newSlot(), byId: new Map(), byIteration: new Map(), byBoth: new Map() }
 }
 
-function made<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
   let value = map.get(key)
   if (value === undefined) {
-    value = make()
+    value = create()
     map.set(key, value)
   }
   return value

@@ -1,20 +1,20 @@
 import type { OutputReference } from '../tree/output-reference.ts'
 import type { FinishedOutputs, OutputSelector } from './finished-outputs.ts'
 
-/** What a workflow's function reads. It must read nothing else that changes. */
+/** What the function that renders a workflow may read. It must read nothing else that changes. */
 export interface WorkflowContext<Input = unknown, Outputs extends object = object> {
   readonly runId: string
-  /** The input, as its schema returned it. */
+  /** The input, as parsed by its schema. */
   readonly input: Input
-  /** What finished tasks made, by the output's name; of several tasks, the one that finished last. */
+  /** Outputs of finished tasks, by name. When several tasks share a name, the last to finish. */
   readonly outputs: { readonly [Name in keyof Outputs]?: Outputs[Name] }
-  /** In a loop, its iteration from 0; in nested loops, that of the inner one. Outside loops 0. */
+  /** Iteration of the innermost loop, from 0. Outside loops 0. */
   readonly iteration: number
-  /** What one finished task made; `undefined` while it has not. Without `place`, as `outputs` reads it. */
-  output<Output>(output: OutputReference<Output>, place?: OutputSelector): Output | undefined
+  /** The output of one finished task; `undefined` until it has finished. Without a selector, the same as `outputs`. */
+  output<Output>(output: OutputReference<Output>, selector?: OutputSelector): Output | undefined
 }
 
-/** The context of one rendering. What it reads is noted, so that only a task that was read causes the next one. */
+/** The context of one render. It notes what is read, so that only outputs that were read cause another render. */
 export function createWorkflowContext(options: {
   readonly runId: string
   readonly input: unknown
@@ -32,7 +32,7 @@ export function createWorkflowContext(options: {
     input: input as never,
     iteration,
     outputs: Object.freeze(outputs),
-    output: <Output>({ name }: OutputReference<Output>, place?: OutputSelector) =>
-      finished.read(name, place) as Output | undefined,
+    output: <Output>({ name }: OutputReference<Output>, selector?: OutputSelector) =>
+      finished.read(name, selector) as Output | undefined,
   })
 }

@@ -1,8 +1,8 @@
 const fatalErrors = new WeakSet<object>()
 
 /**
- * Notes that an error is one of the run and not of the task: another attempt would meet it again, or do harm. Noted
- * beside the error and not in it, because it is thrown to the user as it is.
+ * Marks an error as one of the run, not of the task: another attempt would meet it again or do harm. The mark is kept
+ * outside the error, which is thrown to the user unchanged.
  */
 export function markFatal<Failure>(error: Failure): Failure {
   if (typeof error === 'object' && error !== null) fatalErrors.add(error)

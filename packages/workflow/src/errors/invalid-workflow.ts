@@ -1,6 +1,6 @@
 import { SmithersError } from '@smithers/tool-core'
 
-/** The workflow itself is wrong: nothing that a retry could mend. */
+/** An error in the workflow itself, which no retry can repair. */
 export function invalidWorkflow(
   message: string,
   details: Readonly<Record<string, unknown>> = {},

@@ -1,36 +1,36 @@
-/** Where in a run something happened. */
+/** Names a task in one iteration of a run. */
 export interface TaskAddress {
   readonly runId: string
   readonly nodeId: string
   readonly iteration: number
 }
 
-/** What `onEvent` of `runTask` is told. */
+/** An event of `runTask`. */
 export type TaskEvent = TaskAddress & { readonly attempt: number } & (
     | { readonly type: 'attempt-start'; readonly warned: boolean }
-    /** What the agent says beside its calls; for a task without `output`, its last words too. */
+    /** Text of the agent between its calls; for a task without `output`, its last text too. */
     | { readonly type: 'text'; readonly text: string }
-    /** The answer did not match the schema; the agent is asked again. */
+    /** The answer did not match the schema, and the agent is asked again. */
     | { readonly type: 'repair'; readonly repair: number; readonly problem: string }
     | { readonly type: 'attempt-end'; readonly repairs: number }
     | {
         readonly type: 'attempt-error'
         readonly error: unknown
-        /** When the next attempt begins, in milliseconds; null when there is none. */
+        /** Delay before the next attempt, in milliseconds; null when it was the last. */
         readonly retryInMs: number | null
       }
   )
 
-/** What `onEvent` of `runWorkflow` is told, in the order in which it happens. */
+/** An event of `runWorkflow`. */
 export type WorkflowEvent =
   | {
       readonly type: 'run-start'
       readonly runId: string
-      /** The workflow's name; null before it has ever been rendered. */
+      /** The workflow's name; null until it has been rendered once. */
       readonly workflow: string | null
-      /** The run has been begun before. */
+      /** The run began in an earlier call. */
       readonly resumed: boolean
-      /** Tasks that had finished before. */
+      /** Number of tasks that had already finished. */
       readonly finishedTasks: number
     }
   | (TaskAddress & { readonly type: 'task-start'; readonly id: string })

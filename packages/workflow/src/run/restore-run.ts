@@ -8,7 +8,7 @@ import type { OutputReference } from '../tree/output-reference.ts'
 import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 import type { FinishedTaskResult } from './run-options.ts'
 
-/** How far a run has come. */
+/** The progress of a run. */
 export interface RunProgress {
   readonly outputs: FinishedOutputs
   readonly tasks: FinishedTaskResult[]
@@ -22,7 +22,7 @@ export interface RunProgress {
 }
 
 /**
- * Reads how far a run has come. What tasks made goes through the schemas again, so that the tree sees the same values
+ * Reads the progress of a run. Recorded outputs are parsed by the schemas again, so that the tree sees the same values
  * as the process that recorded them.
  *
  * @throws SmithersError `WORKFLOW_INVALID` when a schema has changed so that a recorded output no longer matches.
@@ -59,7 +59,7 @@ export async function restoreRun(
   return progress
 }
 
-/** Counts the attempts that a log knows of, so that the next one is warned of what they did. */
+/** Counts the attempts in a log, so that the next one is warned of what they did. */
 export async function addAttemptsOfLog(
   progress: RunProgress,
   log: ToolCallLog,
@@ -75,7 +75,7 @@ export async function addAttemptsOfLog(
   }
 }
 
-/** Adds a finished task; true when the tree has read its output and must be rendered again. */
+/** Adds a finished task; true when the last render read its output, so the tree must be rendered again. */
 export function finishTask(
   progress: RunProgress,
   task: {
@@ -100,10 +100,10 @@ async function recordedValue(
   taskId: string,
   outputName: string | null,
 ): Promise<unknown> {
-  const verdict = await checkValue(schema, raw)
-  if (verdict.ok) return verdict.value
+  const check = await checkValue(schema, raw)
+  if (check.ok) return check.value
   throw invalidWorkflow(
-    `The recorded output of task "${taskId}" no longer matches the schema "${outputName}": ${verdict.problem}. Restore the schema, or start a new run.`,
+    `The recorded output of task "${taskId}" no longer matches the schema "${outputName}": ${check.problem}. Restore the schema, or start a new run.`,
     { taskId, outputName },
   )
 }

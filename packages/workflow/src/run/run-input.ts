@@ -1,5 +1,5 @@
 import { type RunRow, SmithersError } from '@smithers/tool-core'
-import type { WorkflowDefinition } from '../define/create-smithers.ts'
+import type { WorkflowDefinition } from '../define/workflow-definition.ts'
 import { plainJson } from '../values/plain-json.ts'
 import { checkValue, type ValueCheck } from '../values/check-value.ts'
 import { invalidWorkflow } from '../errors/invalid-workflow.ts'
@@ -12,7 +12,7 @@ export interface GivenRunInput {
   readonly error: SmithersError | null
 }
 
-/** Serialises the input of a run; what it cannot say is kept for when the run is there to be blamed. */
+/** Serialises the input of a run. A failure is returned, because it belongs to the run that is about to begin. */
 export function givenInput(given: unknown): GivenRunInput {
   try {
     return { json: plainJson(given ?? {}, 'The input', 'INVALID_INPUT'), error: null }
@@ -22,7 +22,7 @@ export function givenInput(given: unknown): GivenRunInput {
 }
 
 /**
- * Keeps a known run from going on with another input than it was begun with.
+ * Refuses to resume a run with another input than it began with.
  *
  * @throws SmithersError `INVALID_INPUT`
  */
@@ -32,12 +32,12 @@ export function assertSameInput(given: unknown, known: RunRow | undefined): void
   if (sortedJson(json) === sortedJson(known.inputJson)) return
   throw new SmithersError(
     'INVALID_INPUT',
-    `Run "${known.runId}" was begun with another input. Leave input out to resume it, or choose another runId.`,
+    `Run "${known.runId}" began with another input. Leave input out to resume it, or choose another runId.`,
     { details: { runId: known.runId }, effect: 'none' },
   )
 }
 
-/** The text that equal values share, whatever the order of their keys. */
+/** The same text for equal values, whatever the order of their keys. */
 function sortedJson(json: string): string {
   return JSON.stringify(JSON.parse(json), (_key, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -47,31 +47,31 @@ function sortedJson(json: string): string {
 }
 
 /**
- * The input as the workflow's schema returns it.
+ * The input as parsed by the workflow's schema.
  *
  * @throws SmithersError `INVALID_INPUT`
  */
 export async function parseInput(workflow: WorkflowDefinition, input: unknown): Promise<unknown> {
-  const verdict = await checkedInput(workflow, input)
-  if (verdict.ok) return verdict.value
+  const check = await checkedInput(workflow, input)
+  if (check.ok) return check.value
   throw new SmithersError(
     'INVALID_INPUT',
-    `The input does not match the workflow's schema: ${verdict.problem}.`,
-    { details: { problem: verdict.problem }, effect: 'none' },
+    `The input does not match the workflow's schema: ${check.problem}.`,
+    { details: { problem: check.problem }, effect: 'none' },
   )
 }
 
 /**
- * {@link parseInput} for what a run was begun with: when it does not match, the workflow has changed since.
+ * {@link parseInput} for the recorded input of a run. If it does not match, the workflow has changed since.
  *
  * @throws SmithersError `WORKFLOW_INVALID`
  */
 export async function recordedInput(workflow: WorkflowDefinition, run: RunRow): Promise<unknown> {
-  const verdict = await checkedInput(workflow, JSON.parse(run.inputJson ?? '{}'))
-  if (verdict.ok) return verdict.value
+  const check = await checkedInput(workflow, JSON.parse(run.inputJson ?? '{}'))
+  if (check.ok) return check.value
   throw invalidWorkflow(
-    `The input that run "${run.runId}" was begun with no longer matches the workflow's schema: ${verdict.problem}. Let the schema accept it, or start a new run.`,
-    { problem: verdict.problem },
+    `The recorded input of run "${run.runId}" no longer matches the workflow's schema: ${check.problem}. Let the schema accept it, or start a new run.`,
+    { problem: check.problem },
   )
 }
 

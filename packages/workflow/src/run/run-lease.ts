@@ -14,8 +14,8 @@ export interface RecordedTask {
 }
 
 /**
- * A run that this process holds. Every write proves the lease; once it is lost, every write fails with
- * `WORKFLOW_RUN_LOST`, so that of two processes only one goes on.
+ * This process's lease on a run. Every write proves the lease; once it is lost, every write fails with
+ * `WORKFLOW_RUN_LOST`, so that only one of two processes continues.
  */
 export class RunLease {
   readonly runId: string
@@ -42,9 +42,9 @@ export class RunLease {
   }
 
   /**
-   * Takes the run, new or interrupted.
+   * Claims the run, new or interrupted.
    *
-   * @param onLost Called when somebody else has taken the run, or may have.
+   * @param onLost Called when another process has taken the run over, or may have.
    * @throws SmithersError `WORKFLOW_RUN_BUSY`
    */
   static async claim(
@@ -84,12 +84,12 @@ export class RunLease {
 
   journalOf(task: RecordedTask): AttemptJournal {
     const { nodeId, iteration, taskId, outputName } = task
-    const place = { runId: this.runId, leaseToken: this.#leaseToken, nodeId, iteration }
-    const end = { ...place, outputJson: null, errorJson: null }
+    const address = { runId: this.runId, leaseToken: this.#leaseToken, nodeId, iteration }
+    const end = { ...address, outputJson: null, errorJson: null }
     return {
       start: (attempt) =>
         this.#write(
-          this.#runs.startAttempt({ ...place, taskId, outputName, attempt, nowMs: Date.now() }),
+          this.#runs.startAttempt({ ...address, taskId, outputName, attempt, nowMs: Date.now() }),
         ),
       end: (attempt, { outputJson }) =>
         this.#write(
@@ -114,7 +114,7 @@ export class RunLease {
     }
   }
 
-  /** Gives the run up. Silent when this process no longer holds it. */
+  /** Releases the run. Does nothing when this process no longer holds it. */
   async release(status: 'finished' | 'failed' | 'stopped', error?: unknown): Promise<void> {
     clearInterval(this.#renewing)
     await this.#runs.release({
@@ -138,7 +138,7 @@ export class RunLease {
         return
       }
     } catch {
-      // The runs may answer next time; until the lease ends nobody else can have the run.
+      // The log may answer next time. Until the lease expires, no other process can take the run.
       if (Date.now() < this.#expiresAtMs) return
     }
     clearInterval(this.#renewing)
@@ -161,7 +161,7 @@ function busy(run: RunRow, nowMs: number): SmithersError {
   const seconds = Math.ceil(((leaseExpiresAtMs ?? nowMs) - nowMs) / 1000)
   return new SmithersError(
     'WORKFLOW_RUN_BUSY',
-    `Run "${runId}" is being worked on by another process (${ownerId ?? 'unknown'}). Wait for it, or stop it and resume then; if it hangs, its lease ends in ${seconds} s unless it is renewed.`,
+    `Run "${runId}" is running in another process (${ownerId ?? 'unknown'}). Wait for it, or stop it and then resume; if it hangs, its lease expires in ${seconds} s.`,
     { details: { runId, ownerId, leaseExpiresAtMs } },
   )
 }

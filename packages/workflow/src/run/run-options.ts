@@ -1,12 +1,13 @@
 import type { ToolCallLog, ToolRunOptions } from '@smithers/tool-core'
 import type { WorkflowEvent } from '../events/workflow-event.ts'
-import type { TaskToolOptions } from '../task/run-task.ts'
+import { type TaskToolOptions, toolOptionNames } from '../task/tool-options.ts'
+import { assertKnownOptions } from '../values/known-names.ts'
 
-/** Options of {@link runWorkflow} (S1 §Configuration). On a resume, options left out are as the run was begun with. */
+/** Options of {@link runWorkflow}. On a resume, options left out keep the values that the run began with. */
 export interface RunWorkflowOptions<Input = unknown> extends Omit<TaskToolOptions, 'log'> {
   /** Validated by the schema `input` of `createSmithers`. @default {}, or on a resume the recorded input */
   readonly input?: Input
-  /** A known id resumes that run; a new one names a new run. @default a random UUID */
+  /** An id in the log resumes that run; a new one names a new run. @default a random UUID */
   readonly runId?: string
   /** The folder that tools work in. @default the folder of the file that defines the workflow */
   readonly rootDir?: string
@@ -16,13 +17,13 @@ export interface RunWorkflowOptions<Input = unknown> extends Omit<TaskToolOption
    * @default a log in memory, which ends with this call
    */
   readonly log?: ToolCallLog
-  /** Kept with the run: for whoever resumes it, the file that defines the workflow. */
+  /** The file that defines the workflow. Recorded with the run, so that another process can resume it. */
   readonly source?: string
   /** Pause before the first retry of a task, in milliseconds; doubles with each, up to a minute. @default 1_000 */
   readonly backoffMs?: number
   /** Stops the run; it can be resumed. */
   readonly signal?: AbortSignal
-  /** Told of everything that happens, in order. Its errors change nothing. */
+  /** Receives every event, in order. Its errors are ignored. */
   readonly onEvent?: (event: WorkflowEvent) => unknown
 }
 
@@ -30,7 +31,7 @@ export interface RunWorkflowOptions<Input = unknown> extends Omit<TaskToolOption
 export interface WorkflowResult<Outputs extends object = object> {
   readonly runId: string
   readonly status: 'finished'
-  /** By the output's name; of several tasks with one output, that of the last to finish. */
+  /** By the output's name. When several tasks share one, the last to finish. */
   readonly outputs: { readonly [Name in keyof Outputs]?: Outputs[Name] }
   /** Every finished task, in the order in which they finished. */
   readonly tasks: readonly FinishedTaskResult[]
@@ -45,7 +46,7 @@ export interface FinishedTaskResult {
   readonly output: unknown
 }
 
-/** What a resume takes over from the run, as JSON. */
+/** The options that a resume inherits from the run, as JSON. */
 export type RecordedOptions = Pick<
   RunWorkflowOptions,
   | 'rootDir'
@@ -59,7 +60,7 @@ export type RecordedOptions = Pick<
   | 'source'
 >
 
-/** The options to record: those given, else those recorded before. */
+/** The options to record: those given, or those recorded earlier. */
 export function mergeOptions(
   given: RunWorkflowOptions,
   recorded: RecordedOptions,
@@ -77,18 +78,31 @@ export function mergeOptions(
   } as RecordedOptions
 }
 
-/** The options without those of the run itself: what the context of a tool is made with. */
-export function optionsForTools(options: RunWorkflowOptions): ToolRunOptions {
-  const own = Object.fromEntries(ownOptions.map((name) => [name, undefined]))
-  return { ...options, ...own, timeoutMs: options.toolTimeoutMs }
+/** The options of a workflow that its tools do not have. */
+const ownOptionNames: Readonly<
+  Record<Exclude<keyof RunWorkflowOptions, keyof TaskToolOptions> | 'toolTimeoutMs' | 'allow', true>
+> = {
+  input: true,
+  runId: true,
+  source: true,
+  backoffMs: true,
+  signal: true,
+  onEvent: true,
+  toolTimeoutMs: true,
+  allow: true,
 }
 
-const ownOptions = [
-  'input',
-  'source',
-  'toolTimeoutMs',
-  'backoffMs',
-  'signal',
-  'onEvent',
-  'allow',
-] as const satisfies readonly (keyof RunWorkflowOptions)[]
+/**
+ * Refuses options that `runWorkflow` does not have.
+ *
+ * @throws SmithersError `INVALID_INPUT`
+ */
+export function assertWorkflowOptions(options: RunWorkflowOptions): void {
+  assertKnownOptions('runWorkflow', options, { ...ownOptionNames, ...toolOptionNames })
+}
+
+/** The options with which the context of a tool is created. */
+export function optionsForTools(options: RunWorkflowOptions): ToolRunOptions {
+  const forTools = Object.entries(options).filter(([name]) => !Object.hasOwn(ownOptionNames, name))
+  return { ...Object.fromEntries(forTools), timeoutMs: options.toolTimeoutMs }
+}

@@ -1,115 +1,46 @@
-import { isSmithersError, SmithersError } from '@smithers/tool-core'
-import { createMemoryLog } from '@smithers/tool-core/memory-log'
-import { isWorkflow, type WorkflowDefinition } from '../define/create-smithers.ts'
-import { toleratingListener } from '../events/tolerating-listener.ts'
-import { allowedKeys } from '../task/allowed-keys.ts'
-import { checkedContext } from '../task/checked-context.ts'
+import { SmithersError } from '@smithers/tool-core'
+import type { WorkflowDefinition } from '../define/workflow-definition.ts'
 import { isPaused } from '../errors/paused.ts'
-import { RunLease } from './run-lease.ts'
+import { prepareRun, type PreparedRun } from './prepare-run.ts'
 import { addAttemptsOfLog, restoreRun, type RunProgress } from './restore-run.ts'
-import { assertSameInput, givenInput, parseInput, recordedInput } from './run-input.ts'
-import {
-  mergeOptions,
-  optionsForTools,
-  type RecordedOptions,
-  type RunWorkflowOptions,
-  type WorkflowResult,
-} from './run-options.ts'
+import { resumableError } from './resumable-error.ts'
+import { recordedInput } from './run-input.ts'
+import { RunLease } from './run-lease.ts'
+import type { RunWorkflowOptions, WorkflowResult } from './run-options.ts'
 import { WorkflowRun } from './workflow-run.ts'
 
 /**
- * Runs a workflow to its end, or resumes it: with the id of a run in `log`, tasks that have finished are not run
- * again, and an interrupted one begins its next attempt, warned of what the earlier ones may have done.
+ * Runs a workflow to its end, or resumes it. Given the id of a run in `log`, finished tasks are not run again, and an
+ * interrupted task begins its next attempt, with a warning of what earlier attempts may have done.
  *
- * Whatever a run that has begun is rejected with, it can be resumed with its id: `details.runId` of the error.
+ * A run that has begun can be resumed after any error, with the id in `details.runId`.
  *
  * @throws SmithersError `INVALID_INPUT` for options and input; `WORKFLOW_INVALID` for the workflow itself;
- *   `WORKFLOW_RUN_BUSY` while another process has the run; `WORKFLOW_RUN_LOST` when another has taken it;
+ *   `WORKFLOW_RUN_BUSY` while another process holds the run; `WORKFLOW_RUN_LOST` when another process took it over;
  *   `WORKFLOW_STOPPED` when `signal` was aborted; `TASK_FAILED`, `TASK_OUTPUT_INVALID` or `TASK_TIMEOUT` for a task.
  */
 export async function runWorkflow<Input, Outputs extends object>(
   workflow: WorkflowDefinition<Input, Outputs>,
   options: RunWorkflowOptions<Input> = {},
 ): Promise<WorkflowResult<Outputs>> {
-  if (!isWorkflow(workflow)) {
-    throw new SmithersError('INVALID_INPUT', 'runWorkflow needs what smithers(…) returned.')
+  const prepared = await prepareRun(workflow, options)
+  const { runId, runs, signal, emit } = prepared
+  if (prepared.recorded?.status === 'finished') {
+    return resultOf(runId, await restoreRun(runs, runId, workflow.outputs))
   }
-  const {
-    input,
-    runId = crypto.randomUUID(),
-    log = createMemoryLog(),
-    backoffMs = 1000,
-    signal,
-    onEvent,
-  } = options
-  const runs = log.runs ?? createMemoryLog().runs
-  const allow = allowedKeys(options.allow)
-  const emit = toleratingListener(onEvent)
-  const [known] = await runs.list({ runId })
-  const recorded = (known === undefined ? {} : JSON.parse(known.optionsJson)) as RecordedOptions
-  const merged = mergeOptions(options, {
-    rootDir: workflow.directory ?? process.cwd(),
-    ...recorded,
-  })
-  const toolOptions = { ...optionsForTools({ ...options, ...merged }), log }
-  // Checked before anything is recorded; a wrong option is the caller's and not the run's.
-  const { rootDir } = checkedContext({ ...toolOptions, runId })
-  assertSameInput(input, known)
-  if (known?.status === 'finished') {
-    const progress = await restoreRun(runs, runId, workflow.outputs)
-    return resultOf(runId, progress)
-  }
-  const given = givenInput(input)
-  // What no resume could mend begins no run.
-  if ((known?.inputJson ?? null) === null && given.json !== null) {
-    await parseInput(workflow, JSON.parse(given.json))
-  }
-
   const ending = new AbortController()
-  const { lease, created, run } = await RunLease.claim(
-    runs,
-    {
-      runId,
-      inputJson: given.json,
-      optionsJson: JSON.stringify({ ...merged, rootDir }),
-      leaseMs: options.leaseMs ?? 60_000,
-    },
-    (error) => ending.abort(error),
-  )
+  const claim = await RunLease.claim(runs, prepared, (error) => ending.abort(error))
+  const { lease } = claim
   const stop = (): void => ending.abort(stopped(runId, signal?.reason))
   signal?.addEventListener('abort', stop, { once: true })
   if (signal?.aborted === true) stop()
   try {
-    if (given.error !== null && run.inputJson === null) throw given.error
-    const parsed = await recordedInput(workflow, run)
-    // What the process before left running has an unknown outcome from here on.
-    if (!created) await log.recover({ runId, nowMs: Date.now() })
-    const progress = await restoreRun(runs, runId, workflow.outputs)
-    // A log without runs still knows the calls of earlier attempts.
-    if (created && options.runId !== undefined) await addAttemptsOfLog(progress, log, runId)
-    emit({
-      type: 'run-start',
-      runId,
-      workflow: run.workflow,
-      resumed: !created,
-      finishedTasks: progress.finished.size,
-    })
-    await new WorkflowRun({
-      workflow,
-      input: parsed,
-      lease,
-      progress,
-      toolOptions: { ...toolOptions, rootDir },
-      allow,
-      backoffMs,
-      ending,
-      emit,
-    }).finish()
+    const progress = await driveRun(prepared, claim, ending)
     await lease.release('finished')
     emit({ type: 'run-end', runId })
     return resultOf(runId, progress)
   } catch (error) {
-    const failure = resumable(error, runId)
+    const failure = resumableError(error, runId)
     const stops = failure.code === 'WORKFLOW_STOPPED' || isPaused(failure)
     // A log that fails now must not hide the failure; the lease expires by itself.
     await lease.release(stops ? 'stopped' : 'failed', failure).catch(() => {})
@@ -118,6 +49,42 @@ export async function runWorkflow<Input, Outputs extends object>(
   } finally {
     signal?.removeEventListener('abort', stop)
   }
+}
+
+/** Restores the progress of a claimed run and runs every task that is left. */
+async function driveRun(
+  prepared: PreparedRun,
+  { lease, created, run }: Awaited<ReturnType<typeof RunLease.claim>>,
+  ending: AbortController,
+): Promise<RunProgress> {
+  const { workflow, runId, runs, log, inputError, emit } = prepared
+  if (inputError !== null && run.inputJson === null) throw inputError
+  const input = await recordedInput(workflow, run)
+  // What an earlier process left running has an unknown outcome from here on.
+  if (!created) await log.recover({ runId, nowMs: Date.now() })
+  const progress = await restoreRun(runs, runId, workflow.outputs)
+  // A log without runs still knows the calls of earlier attempts.
+  if (created && prepared.isNamed) await addAttemptsOfLog(progress, log, runId)
+  emit({
+    type: 'run-start',
+    runId,
+    workflow: run.workflow,
+    resumed: !created,
+    finishedTasks: progress.finished.size,
+  })
+  const { toolOptions, allow, backoffMs } = prepared
+  await new WorkflowRun({
+    workflow,
+    input,
+    lease,
+    progress,
+    toolOptions,
+    allow,
+    backoffMs,
+    ending,
+    emit,
+  }).finish()
+  return progress
 }
 
 function resultOf<Outputs extends object>(
@@ -136,17 +103,5 @@ function stopped(runId: string, reason: unknown): SmithersError {
   const why = reason instanceof Error ? reason.message : String(reason)
   return new SmithersError('WORKFLOW_STOPPED', `Run "${runId}" was stopped: ${why}`, {
     cause: reason,
-  })
-}
-
-/** The error with the id of the run, which whoever resumes it needs. */
-function resumable(error: unknown, runId: string): SmithersError {
-  const details = { ...(isSmithersError(error) ? error.details : {}), runId }
-  const message = error instanceof Error ? error.message : String(error)
-  const code = isSmithersError(error) ? error.code : 'TASK_FAILED'
-  const sentence = /[.!?]$/.test(message) ? message : `${message}.`
-  return new SmithersError(code, `${sentence} Resume with runId "${runId}".`, {
-    details,
-    cause: isSmithersError(error) && error.cause !== undefined ? error.cause : error,
   })
 }

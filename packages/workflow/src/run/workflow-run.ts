@@ -1,5 +1,5 @@
 import { SmithersError, type ToolRunOptions } from '@smithers/tool-core'
-import type { WorkflowDefinition } from '../define/create-smithers.ts'
+import type { WorkflowDefinition } from '../define/workflow-definition.ts'
 import type { WorkflowEvent } from '../events/workflow-event.ts'
 import { buildPlan } from '../schedule/build-plan.ts'
 import { Plan } from '../schedule/plan.ts'
@@ -19,7 +19,7 @@ import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 import type { RunLease } from './run-lease.ts'
 import { finishTask, type RunProgress } from './restore-run.ts'
 
-/** What a run needs to go on. */
+/** Everything that drives a run. */
 export interface WorkflowRunParts {
   readonly workflow: WorkflowDefinition
   readonly input: unknown
@@ -28,12 +28,12 @@ export interface WorkflowRunParts {
   readonly toolOptions: ToolRunOptions
   readonly allow: readonly string[]
   readonly backoffMs: number
-  /** Ends the run; also aborted from here when an error leaves no sense in going on. */
+  /** Ends the run. Also aborted here after an error that makes continuing pointless. */
   readonly ending: AbortController
   readonly emit: (event: WorkflowEvent) => void
 }
 
-/** Drives one run: render, start what may start, wait for something to end, again. */
+/** Drives one run: render, start the tasks that may start, wait for one to end, repeat. */
 export class WorkflowRun {
   readonly #parts: WorkflowRunParts
   readonly #running = new Map<string, PlannedTask>()
@@ -47,7 +47,7 @@ export class WorkflowRun {
     this.#parts = parts
   }
 
-  /** Resolves when every task has finished. Rejects when one has failed and those that ran beside it have ended. */
+  /** Resolves when every task has finished. Rejects when one has failed and the tasks running beside it have ended. */
   async finish(): Promise<void> {
     const { signal } = this.#parts.ending
     for (;;) {
@@ -69,13 +69,13 @@ export class WorkflowRun {
     }
   }
 
-  /** Starts whatever may start now. */
+  /** Starts every task that may start now. */
   async #proceed(): Promise<void> {
     for (;;) {
       const plan = (this.#plan ??= await this.#render())
-      const loop = plan.takeTurnedLoop()
+      const loop = plan.takeCompletedIteration()
       if (loop !== null) {
-        await this.#turn(plan, loop)
+        await this.#completeIteration(plan, loop)
         continue
       }
       for (let task = plan.takeReady(); task !== null; task = plan.takeReady()) this.#start(task)
@@ -117,12 +117,12 @@ export class WorkflowRun {
     })
   }
 
-  /** Decides whether a loop whose body is done goes round again. */
-  async #turn(plan: Plan, planned: PlannedLoop): Promise<void> {
+  /** Starts the next iteration of a loop whose body has finished, or finishes the loop. */
+  async #completeIteration(plan: Plan, planned: PlannedLoop): Promise<void> {
     const { loop, loopId, iteration, body } = planned
     const { lease, progress, emit } = this.#parts
     const last = iteration + 1 >= loop.maxIterations
-    // Without tasks nothing could ever change: such a loop is over.
+    // Without tasks nothing can change, so the loop is over.
     if (!loop.until && !last && body !== null && hasTask(body)) {
       const next = { iteration: iteration + 1, finished: false }
       await lease.saveLoop({ loopId, ...next })
@@ -134,13 +134,13 @@ export class WorkflowRun {
     if (!loop.until && last && loop.onMaxIterations === 'fail') {
       throw new SmithersError(
         'TASK_FAILED',
-        `Loop "${loop.id}" did not come to its end within ${loop.maxIterations} iterations (maxIterations). Raise it, or see why "until" stays false.`,
+        `Loop "${loop.id}" did not finish within ${loop.maxIterations} iterations (maxIterations). Raise the limit, or find out why "until" stays false.`,
         { details: { loopId, maxIterations: loop.maxIterations } },
       )
     }
     await lease.saveLoop({ loopId, iteration, finished: true })
     progress.loops.set(loopId, { iteration, finished: true })
-    // The loop was planned with this plan unless it has been replaced meanwhile, and then the new one knows.
+    // If the plan was replaced meanwhile, the new one already knows that the loop has finished.
     if (this.#plan === plan) plan.finishLoop(planned)
   }
 
@@ -149,10 +149,10 @@ export class WorkflowRun {
     const { task, nodeId, iteration } = planned
     const { runId } = lease
     const key = progressKey(nodeId, iteration)
-    const place = { runId, nodeId, iteration, id: task.id }
+    const address = { runId, nodeId, iteration, id: task.id }
     const outputName = task.output?.name ?? null
     this.#running.set(key, planned)
-    emit({ type: 'task-start', ...place })
+    emit({ type: 'task-start', ...address })
     const end = (settle: () => void): void => {
       this.#ended.push(() => {
         this.#running.delete(key)
@@ -180,24 +180,24 @@ export class WorkflowRun {
     ).then(
       ({ value, attempt }: FinishedTask) =>
         end(() => {
-          if (finishTask(progress, { ...place, name: outputName, value, attempt })) {
+          if (finishTask(progress, { ...address, name: outputName, value, attempt })) {
             this.#plan = undefined
           }
           this.#plan?.finishTask(task.id, key)
-          emit({ type: 'task-end', ...place, output: value })
+          emit({ type: 'task-end', ...address, output: value })
         }),
       (error: unknown) =>
         end(() => {
-          emit({ type: 'task-error', ...place, error })
+          emit({ type: 'task-error', ...address, error })
           this.#fail(error)
         }),
     )
   }
 
-  /** Lets nothing new begin. Tasks that run are let finish, unless the run itself is over. */
+  /** Starts no further task. Running tasks may finish, unless the run itself is over. */
   #fail(error: unknown): void {
     this.#failure ??= { error }
-    // A run that waits for an approval is not over: tasks that need none go on.
+    // A run that waits for an approval is not over: tasks that need none continue.
     if (isFatal(error) && !isPaused(error)) this.#parts.ending.abort(error)
   }
 
@@ -214,9 +214,9 @@ export class WorkflowRun {
   #stranded(): SmithersError {
     const [first] = this.#plan?.strandedTasks() ?? []
     if (first === undefined)
-      return invalidWorkflow('No task can start, and the workflow is not done.')
+      return invalidWorkflow('No task can start, and the workflow has not finished.')
     return invalidWorkflow(
-      `Task "${first.id}" waits for "${first.missing}", and the workflow shows no task with this id. Correct dependsOn, or render that task.`,
+      `Task "${first.id}" waits for "${first.missing}", but the workflow has no task with this id. Correct dependsOn, or render that task.`,
       first,
     )
   }

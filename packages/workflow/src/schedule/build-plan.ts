@@ -1,7 +1,7 @@
-import type { SequenceNode, TreeNode, WorkflowTree } from '../tree/tree-node.ts'
+import type { LoopNode, TaskNode, TreeNode, WorkflowTree } from '../tree/tree-node.ts'
 import type { PlannedGroup, PlannedLoop, PlannedTask, PlanNode } from './plan-node.ts'
 
-/** How far a loop has come. */
+/** How far a loop has progressed. */
 export interface LoopProgress {
   readonly iteration: number
   readonly finished: boolean
@@ -14,8 +14,8 @@ export interface PlanParts {
 }
 
 /**
- * Lays out what a tree asks for. The body of a loop is taken from the tree that was rendered with that loop's
- * iteration, which is how `ctx.iteration` means the innermost loop wherever it is written.
+ * Plans a tree. The body of a loop is taken from the tree rendered with that loop's iteration, so `ctx.iteration` means
+ * the innermost loop wherever it is written.
  *
  * @param treeOf The tree rendered with a given `ctx.iteration`.
  */
@@ -23,37 +23,41 @@ export function buildPlan(
   treeOf: (iteration: number) => WorkflowTree,
   loopProgress: ReadonlyMap<string, LoopProgress>,
 ): PlanParts {
-  const tasks = new Map<string, PlannedTask>()
+  const builder = new PlanBuilder(treeOf, loopProgress)
+  const root = builder.group('sequence', treeOf(0).root.children, null, {
+    inLoop: false,
+    iteration: 0,
+    prefix: '',
+  })
+  return { root, tasks: builder.tasks }
+}
 
-  function plan(node: TreeNode, parent: PlannedGroup | PlannedLoop, scope: Scope): PlanNode {
-    switch (node.kind) {
-      case 'task': {
-        const task: PlannedTask = {
-          kind: 'task',
-          parent,
-          done: false,
-          waiting: [],
-          task: node,
-          nodeId: scope.prefix + node.id,
-          iteration: scope.iteration,
-          open: false,
-        }
-        tasks.set(node.id, task)
-        return task
-      }
-      case 'loop':
-        return planLoop(node.id, parent, scope)
-      case 'parallel':
-        return planGroup('parallel', node.children, parent, scope, node.maxConcurrency)
-      default:
-        return planGroup('sequence', node.children, parent, scope)
-    }
+interface Scope {
+  readonly inLoop: boolean
+  readonly iteration: number
+  /** Distinguishes the inner loop of one outer iteration from that of the next. */
+  readonly prefix: string
+}
+
+type Parent = PlannedGroup | PlannedLoop
+
+class PlanBuilder {
+  readonly tasks = new Map<string, PlannedTask>()
+  readonly #treeOf: (iteration: number) => WorkflowTree
+  readonly #loopProgress: ReadonlyMap<string, LoopProgress>
+
+  constructor(
+    treeOf: (iteration: number) => WorkflowTree,
+    loopProgress: ReadonlyMap<string, LoopProgress>,
+  ) {
+    this.#treeOf = treeOf
+    this.#loopProgress = loopProgress
   }
 
-  function planGroup(
+  group(
     kind: PlannedGroup['kind'],
-    nodes: SequenceNode['children'],
-    parent: PlannedGroup | PlannedLoop | null,
+    nodes: readonly TreeNode[],
+    parent: Parent | null,
     scope: Scope,
     maxConcurrency = Number.POSITIVE_INFINITY,
   ): PlannedGroup {
@@ -68,48 +72,67 @@ export function buildPlan(
       parked: [],
       finished: 0,
     }
-    for (const node of nodes) group.children.push(plan(node, group, scope))
+    for (const node of nodes) group.children.push(this.#node(node, group, scope))
     return group
   }
 
-  function planLoop(id: string, parent: PlannedGroup | PlannedLoop, scope: Scope): PlannedLoop {
+  #node(node: TreeNode, parent: Parent, scope: Scope): PlanNode {
+    switch (node.kind) {
+      case 'task':
+        return this.#task(node, parent, scope)
+      case 'loop':
+        return this.#loop(node.id, parent, scope)
+      case 'parallel':
+        return this.group('parallel', node.children, parent, scope, node.maxConcurrency)
+      default:
+        return this.group('sequence', node.children, parent, scope)
+    }
+  }
+
+  #task(task: TaskNode, parent: Parent, { prefix, iteration }: Scope): PlannedTask {
+    const planned: PlannedTask = {
+      kind: 'task',
+      parent,
+      done: false,
+      waiting: [],
+      task,
+      nodeId: prefix + task.id,
+      iteration,
+      open: false,
+    }
+    this.tasks.set(task.id, planned)
+    return planned
+  }
+
+  #loop(id: string, parent: Parent, scope: Scope): PlannedLoop {
     const loopId = scope.prefix + (scope.inLoop ? `${id}@${scope.iteration}` : id)
-    const { iteration, finished } = loopProgress.get(loopId) ?? { iteration: 0, finished: false }
-    // A loop that the tree of this iteration lacks is still finished by the tree that has it.
-    const loop = treeOf(iteration).loops.get(id) ?? treeOf(scope.iteration).loops.get(id)
-    if (loop === undefined) throw new Error(`The loop ${id} is in no tree.`)
+    const progress = this.#loopProgress.get(loopId) ?? { iteration: 0, finished: false }
+    const loop = this.#loopNode(id, progress.iteration, scope.iteration)
     const planned: PlannedLoop = {
       kind: 'loop',
       parent,
-      done: finished,
+      done: progress.finished,
       waiting: [],
       loop,
       loopId,
-      iteration,
+      iteration: progress.iteration,
       body: null,
     }
-    if (!finished) {
+    if (!progress.finished) {
       const inner: Scope = {
         inLoop: true,
-        iteration,
+        iteration: progress.iteration,
         prefix: scope.inLoop ? `${scope.prefix}${id}@${scope.iteration}/` : '',
       }
-      planned.body = planGroup('sequence', loop.body.children, planned, inner)
+      planned.body = this.group('sequence', loop.body.children, planned, inner)
     }
     return planned
   }
 
-  const root = planGroup('sequence', treeOf(0).root.children, null, {
-    inLoop: false,
-    iteration: 0,
-    prefix: '',
-  })
-  return { root, tasks }
-}
-
-interface Scope {
-  readonly inLoop: boolean
-  readonly iteration: number
-  /** What tells the inner loop of one outer iteration from that of the next. */
-  readonly prefix: string
+  #loopNode(id: string, iteration: number, outerIteration: number): LoopNode {
+    // A loop that is missing from the tree of its own iteration is still finished by the tree that has it.
+    const loop = this.#treeOf(iteration).loops.get(id) ?? this.#treeOf(outerIteration).loops.get(id)
+    if (loop === undefined) throw new Error(`The loop ${id} is in no tree.`)
+    return loop
+  }
 }

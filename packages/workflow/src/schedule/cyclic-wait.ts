@@ -2,8 +2,8 @@ import type { PlannedGroup, PlannedTask, PlanNode } from './plan-node.ts'
 import { waitTarget } from './wait-target.ts'
 
 /**
- * Finds tasks that wait for each other, through `dependsOn` or through their order in a sequence; null when every task
- * can have its turn. Answers with the ids of one circle, the first again at the end.
+ * Finds tasks that wait for each other, through `dependsOn` or their order in a sequence. Returns the ids of one cycle,
+ * the first repeated at the end; null when there is none.
  */
 export function findCyclicWait(
   root: PlannedGroup,
@@ -12,17 +12,17 @@ export function findCyclicWait(
   if (![...tasks.values()].some(({ task }) => task.dependsOn.length > 0)) return null
   const graph = new WaitGraph(tasks)
   graph.add(root, null)
-  return graph.circle()
+  return graph.cycle()
 }
 
-/** A moment in the life of a node: its begin or its end. */
+/** The start or the end of a node. */
 interface Moment {
   readonly node: PlanNode
   readonly after: Moment[]
   readonly before: Moment[]
 }
 
-/** Which moment cannot come before which. */
+/** The order that the tree imposes on starts and ends. */
 class WaitGraph {
   readonly #tasks: ReadonlyMap<string, PlannedTask>
   readonly #begins = new Map<PlanNode, Moment>()
@@ -32,7 +32,7 @@ class WaitGraph {
     this.#tasks = tasks
   }
 
-  /** @param previous The moment that must have come before the node begins. */
+  /** @param previous The moment that must precede the start of the node. */
   add(node: PlanNode, previous: Moment | null): void {
     const begin = this.#moment(this.#begins, node)
     const end = this.#moment(this.#ends, node)
@@ -57,8 +57,8 @@ class WaitGraph {
     }
   }
 
-  /** Takes away every moment that can come; what remains goes round in circles. */
-  circle(): string[] | null {
+  /** Removes every moment that can happen; what remains forms cycles. */
+  cycle(): string[] | null {
     const open = new Map<Moment, number>()
     for (const moment of [...this.#begins.values(), ...this.#ends.values()]) {
       open.set(moment, moment.after.length)
@@ -73,7 +73,7 @@ class WaitGraph {
       }
     }
     const [start] = open.keys()
-    return start === undefined ? null : idsOfCircle(walkBack(start, open))
+    return start === undefined ? null : idsOfCycle(walkBack(start, open))
   }
 
   #moment(moments: Map<PlanNode, Moment>, node: PlanNode): Moment {
@@ -91,7 +91,7 @@ function follows(later: Moment, earlier: Moment): void {
   earlier.before.push(later)
 }
 
-/** Every remaining moment follows another remaining one, so going back must meet one twice. */
+/** Every remaining moment follows another one, so walking back must reach one twice. */
 function walkBack(start: Moment, remaining: ReadonlyMap<Moment, number>): Moment[] {
   const path: Moment[] = []
   let moment = start
@@ -102,9 +102,9 @@ function walkBack(start: Moment, remaining: ReadonlyMap<Moment, number>): Moment
   return [...path.slice(path.indexOf(moment)), moment]
 }
 
-function idsOfCircle(circle: readonly Moment[]): string[] {
+function idsOfCycle(cycle: readonly Moment[]): string[] {
   const ids: string[] = []
-  for (const { node } of circle) {
+  for (const { node } of cycle) {
     if (node.kind === 'task' && ids.at(-1) !== node.task.id) ids.push(node.task.id)
   }
   if (ids.length === 1 || ids[0] !== ids.at(-1)) ids.push(ids[0] as string)

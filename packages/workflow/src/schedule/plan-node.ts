@@ -1,6 +1,6 @@
 import type { LoopNode, TaskNode } from '../tree/tree-node.ts'
 
-/** A node of a plan: a node of the tree with its place, its progress and the loop iteration that it belongs to. */
+/** A node of a plan: a node of the tree with its parent, its progress and its loop iteration. */
 export type PlanNode = PlannedTask | PlannedGroup | PlannedLoop
 
 interface Planned {
@@ -13,23 +13,23 @@ interface Planned {
 export interface PlannedTask extends Planned {
   readonly kind: 'task'
   readonly task: TaskNode
-  /** The task in the log: its id, after the iterations of all loops around it but the innermost. */
+  /** The task's name in the log: its id, prefixed with the iterations of all enclosing loops but the innermost. */
   readonly nodeId: string
   readonly iteration: number
-  /** Its turn has come; it may still wait for other tasks or for a free place. */
+  /** It may run as soon as the tasks it depends on have finished and its group has capacity. */
   open: boolean
 }
 
 export interface PlannedGroup extends Planned {
   readonly kind: 'sequence' | 'parallel'
   readonly children: PlanNode[]
-  /** Of a parallel group; a sequence has none of its own. */
+  /** Infinite for a sequence. */
   readonly maxConcurrency: number
-  /** Tasks that run beneath a parallel group. */
+  /** Number of running tasks below a parallel group. */
   running: number
-  /** Tasks beneath a full parallel group. */
+  /** Tasks that wait for capacity of a parallel group. */
   readonly parked: PlannedTask[]
-  /** Children that are done; of a sequence also the index of the current child. */
+  /** Number of finished children; in a sequence, also the index of the current child. */
   finished: number
 }
 
@@ -42,7 +42,7 @@ export interface PlannedLoop extends Planned {
   body: PlannedGroup | null
 }
 
-/** The key under which the progress of a task is known. */
+/** The key of a task's progress. */
 export function progressKey(nodeId: string, iteration: number): string {
   return `${iteration} ${nodeId}`
 }

@@ -10,26 +10,26 @@ import {
 } from './plan-node.ts'
 import { waitTarget } from './wait-target.ts'
 
-/** What is known of tasks before a plan begins. */
+/** The progress of tasks before a plan begins. */
 export interface TaskProgress {
   /** Keys of tasks that have finished. */
   readonly finished: { has(key: string): boolean }
   /** Ids of tasks that have finished in any iteration. */
   readonly finishedIds: { has(id: string): boolean }
-  /** Keys of tasks that run already. */
+  /** Keys of tasks that are running. */
   readonly running: { has(key: string): boolean }
 }
 
 /**
- * Says which tasks may start. It is told when one starts and finishes, and does work in proportion to what that changes,
- * not to the size of the tree.
+ * Decides which tasks may start. Starting or finishing a task costs work in proportion to what it changes, not to the
+ * size of the tree.
  */
 export class Plan {
   readonly #root: PlannedGroup
   readonly #tasks: PlanParts['tasks']
   readonly #progress: TaskProgress
   readonly #ready: PlannedTask[] = []
-  readonly #turnedLoops: PlannedLoop[] = []
+  readonly #completedIterations: PlannedLoop[] = []
   #next = 0
 
   /** @throws SmithersError `WORKFLOW_INVALID` when tasks wait for each other in a circle. */
@@ -54,7 +54,7 @@ export class Plan {
     return this.#root.done
   }
 
-  /** The next task that may start now; it counts as running from here on. */
+  /** The next task that may start now. It counts as running from here on. */
   takeReady(): PlannedTask | null {
     while (this.#next < this.#ready.length) {
       const task = this.#ready[this.#next] as PlannedTask
@@ -71,16 +71,16 @@ export class Plan {
     return null
   }
 
-  /** The next loop whose body is done and of which nobody has said whether it goes on. */
-  takeTurnedLoop(): PlannedLoop | null {
-    return this.#turnedLoops.shift() ?? null
+  /** The next loop whose body has finished and that must be continued or finished. */
+  takeCompletedIteration(): PlannedLoop | null {
+    return this.#completedIterations.shift() ?? null
   }
 
   finishLoop(loop: PlannedLoop): void {
     this.#complete(loop)
   }
 
-  /** @param key Of the task that has finished: in the tree of this plan its id may mean another iteration. */
+  /** @param key The key of the finished task: in this plan's tree, its id may belong to another iteration. */
   finishTask(id: string, key: string): void {
     const task = this.#tasks.get(id)
     if (task === undefined || task.done || keyOf(task) !== key) return
@@ -92,7 +92,7 @@ export class Plan {
     this.#complete(task)
   }
 
-  /** Tasks whose turn has come and that wait for a task which the tree does not have. */
+  /** Tasks that could start but wait for a task that the tree does not contain. */
   strandedTasks(): { readonly id: string; readonly missing: string }[] {
     return [...this.#tasks.values()].flatMap(({ task, open, done }) => {
       const missing = task.dependsOn.find(
@@ -102,7 +102,7 @@ export class Plan {
     })
   }
 
-  /** Begins a node; true when there is nothing to do in it. */
+  /** Opens a node; true when it is already done. */
   #open(node: PlanNode): boolean {
     switch (node.kind) {
       case 'task':
@@ -113,7 +113,7 @@ export class Plan {
         for (const child of node.children) if (this.#open(child)) node.finished += 1
         return this.#settle(node, node.finished === node.children.length)
       default:
-        if (node.body !== null && this.#open(node.body)) this.#turnedLoops.push(node)
+        if (node.body !== null && this.#open(node.body)) this.#completedIterations.push(node)
         return node.done
     }
   }
@@ -129,7 +129,7 @@ export class Plan {
   #queueUnlessWaiting(planned: PlannedTask): void {
     for (const id of planned.task.dependsOn) {
       const awaited = this.#tasks.get(id)
-      // Absent and finished: it stands in a loop that is over, or the tree no longer shows it.
+      // Absent and finished: it belongs to a finished loop, or the tree no longer contains it.
       if (awaited === undefined && this.#progress.finishedIds.has(id)) continue
       if (awaited === undefined) return
       const target = waitTarget(planned, awaited)
@@ -148,13 +148,13 @@ export class Plan {
     return this.#settle(group, true)
   }
 
-  /** Marks a node done and opens whatever that lets begin, upwards. */
+  /** Marks a node done and opens the nodes that waited for it, upwards. */
   #complete(node: PlanNode): void {
     this.#settle(node, true)
     const { parent } = node
     if (parent === null) return
     if (parent.kind === 'loop') {
-      this.#turnedLoops.push(parent)
+      this.#completedIterations.push(parent)
       return
     }
     parent.finished += 1
@@ -175,7 +175,7 @@ export class Plan {
   }
 }
 
-/** The nearest parallel group around a task in which no place is free. */
+/** The nearest parallel group around a task that is at its limit. */
 function fullGroupAbove(task: PlannedTask): PlannedGroup | null {
   for (let node = task.parent; node !== null; node = node.parent) {
     if (node.kind === 'parallel' && node.running >= node.maxConcurrency) return node

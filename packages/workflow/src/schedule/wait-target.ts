@@ -1,8 +1,8 @@
 import type { PlannedTask, PlanNode } from './plan-node.ts'
 
 /**
- * What `dependsOn` waits for: the task itself, or the outermost loop around it that is not also around the one that
- * waits, since a task in a loop has finished only when the loop has.
+ * What `dependsOn` waits for: the task itself, or the outermost loop that encloses it but not the waiting task. A task in
+ * a loop has finished only when the loop has.
  */
 export function waitTarget(waiting: PlannedTask, awaited: PlannedTask): PlanNode {
   const around = new Set<PlanNode>()

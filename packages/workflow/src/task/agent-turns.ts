@@ -13,32 +13,32 @@ import {
 } from './structured-output.ts'
 import { checkValue } from '../values/check-value.ts'
 
-/** What an agent is asked to do in one attempt. */
+/** The work of an agent in one attempt. */
 export interface AgentAssignment {
   readonly agent: TaskAgent
   /** Tools in addition to the agent's own. */
   readonly tools: Readonly<Record<string, unknown>>
-  /** The conversation so far; empty for a task that begins with its prompt. */
+  /** The conversation so far; empty for a task that starts with its prompt. */
   readonly messages: readonly AgentMessage[]
   readonly prompt: string | null
   readonly schema: ZodType | null
   readonly repairs: number
 }
 
-/** What an agent has answered. */
+/** The answer of an agent. */
 export interface AgentOutcome {
-  /** As the schema returned it; the text when there is no schema. */
+  /** As parsed by the schema; without a schema, the text. */
   readonly value: unknown
-  /** Before the schema changed it: what is recorded. */
+  /** The value before the schema parsed it, which is recorded. */
   readonly raw: unknown
   readonly text: string
   readonly repairs: number
 }
 
 /**
- * Lets an agent do its task, and mend an answer that does not match the schema, all in one context: the options of the
+ * Lets an agent do its task and repair an answer that does not match the schema, all in one context: the options of the
  * run, its journal and its keys reach the tools in every turn. A valid call of a tool that ends the task, such as
- * `response`, is the answer, and nothing is asked of the model after the step that makes it.
+ * `response`, is the answer; the model is not called again after that step.
  *
  * @throws SmithersError `TASK_OUTPUT_INVALID`
  */
@@ -60,15 +60,15 @@ export async function runAgentTurns(
     if (given !== undefined)
       return { ...(await accepted(given, schema, nodeId)), text, repairs: repair }
     if (answer === undefined || schema === null) return { value: text, raw: text, text, repairs: 0 }
-    const verdict = await checkAnswer(schema, text, structuredOutputOf(answer))
-    if (verdict.ok) return { ...verdict, text, repairs: repair }
-    // A turn that was stopped half-way has no answer to mend.
+    const check = await checkAnswer(schema, text, structuredOutputOf(answer))
+    if (check.ok) return { ...check, text, repairs: repair }
+    // An interrupted turn has no answer to repair.
     signal.throwIfAborted()
-    if (repair === repairs) throw outputInvalid(nodeId, verdict.problem, repair)
-    onRepair(repair + 1, verdict.problem)
+    if (repair === repairs) throw outputInvalid(nodeId, check.problem, repair)
+    onRepair(repair + 1, check.problem)
     conversation.push(...(answer.responseMessages ?? answer.response.messages), {
       role: 'user',
-      content: toolName === null ? repairRequest(verdict.problem) : answerToolRequest(toolName),
+      content: toolName === null ? repairRequest(check.problem) : answerToolRequest(toolName),
     })
   }
 }
@@ -82,7 +82,7 @@ interface AgentTurnOptions {
 
 interface AgentTurns {
   readonly answer: FinalAnswer
-  /** Undefined when the turn was ended because the answer was given. */
+  /** Undefined when the turn was ended because a tool call gave the answer. */
   readonly ask: (conversation: readonly AgentMessage[]) => Promise<AgentAnswer | undefined>
 }
 
@@ -92,7 +92,7 @@ function turnsOf(
   { signal, onText }: AgentTurnOptions,
 ): AgentTurns {
   const all = { ...agent.tools, ...tools }
-  // Bound explicitly as well as through the surrounding context: an agent may call its tools from elsewhere.
+  // Bound explicitly as well as through the ambient context: an agent may call its tools from elsewhere.
   const answer = listenForAnswer(run.tools(all))
   const answered = new AbortController()
   const abortSignal = answer.toolName === null ? signal : AbortSignal.any([signal, answered.signal])
@@ -101,17 +101,17 @@ function turnsOf(
     if (signal.aborted) return
     const { text = '', toolCalls = [] } = step
     if (text.trim() !== '' && (schema === null || toolCalls.length > 0)) onText(text)
-    // All calls of the step have ended.
+    // All calls of this step have ended.
     if (answer.given() !== undefined) answered.abort()
     await record(step)
-    // A run whose call waits for an approval ends a turn of the event loop later: a model that answers at once must not
-    // go on before.
+    // A run that waits for an approval is aborted one turn of the event loop later. A model that answers at once must
+    // not get another turn before that.
     if (toolCalls.length > 0) await turnOfEventLoop()
   }
   const generate = agent.generate.bind(agent) as (call: AgentCall) => PromiseLike<AgentAnswer>
   const call = {
     ...(Object.keys(all).length > 0 && { tools: answer.tools }),
-    // Agents without a version, those of the AI SDK 5, would put it in place of their own.
+    // Agents without a version, those of the AI SDK 5, would replace their own listener.
     ...(agent.version !== undefined && { onStepFinish }),
     abortSignal,
   }
@@ -119,7 +119,7 @@ function turnsOf(
     answer,
     async ask(conversation) {
       const [first, second] = conversation
-      // One user message is what a prompt is, and every agent takes a prompt.
+      // A single user message is a prompt, and every agent takes a prompt.
       const isPrompt =
         second === undefined && first?.role === 'user' && typeof first.content === 'string'
       const what = isPrompt ? { prompt: first.content } : { messages: [...conversation] }
@@ -135,23 +135,23 @@ function turnsOf(
   }
 }
 
-/** The answer that was given through a tool, as the task's schema returns it. */
+/** The answer given through a tool, parsed by the task's schema. */
 async function accepted(
   { value, toolName }: { readonly value: unknown; readonly toolName: string },
   schema: ZodType | null,
   nodeId: string,
 ): Promise<Pick<AgentOutcome, 'value' | 'raw'>> {
   if (schema === null) return { value, raw: value }
-  const verdict = await checkValue(schema, value)
-  if (verdict.ok) return verdict
+  const check = await checkValue(schema, value)
+  if (check.ok) return check
   throw outputInvalid(
     nodeId,
-    `${verdict.problem}, in what "${toolName}" returned (give it the schema of the task, and one that does not change the type of what it reads)`,
+    `${check.problem}, in the value that "${toolName}" returned. Give that tool the schema of the task, and use a schema that does not change the type of its input`,
     0,
   )
 }
 
-/** The messages of the first turn: warning, task, instructions. */
+/** The messages of the first turn: warning, prompt, instructions. */
 async function opening(
   { messages, prompt, schema }: AgentAssignment,
   run: ToolRun,
@@ -174,7 +174,7 @@ async function opening(
   return [...(await run.messages([...messages, ...asked]))]
 }
 
-/** AI SDK: an agent with an `output` of its own has parsed its answer; the getter throws when it could not. */
+/** The answer that an AI SDK agent parsed with an `output` of its own. The getter throws when parsing failed. */
 function structuredOutputOf(answer: AgentAnswer): unknown {
   try {
     return (answer as { readonly output?: unknown }).output

@@ -16,7 +16,7 @@ export function allowedKeys(allow: readonly string[] = []): readonly string[] {
   })
 }
 
-/** Hands the permissions of a task to one attempt, without those that an attempt before it has used. */
+/** Gives the permissions of a task to one attempt, except those that an earlier attempt has used. */
 export async function allowKeys(
   run: ToolRun,
   { allow, firstAttempt }: ResolvedTask,

@@ -7,9 +7,9 @@ import {
 } from '@smithers/tool-core'
 
 /**
- * The context that options make, before any attempt: no retry can mend an option.
+ * The context for these options, created before any attempt because no retry can repair an option.
  *
- * @throws SmithersError `INVALID_INPUT`, naming the option as users of tasks know it.
+ * @throws SmithersError `INVALID_INPUT`, with the option's name in the workflow API.
  */
 export function checkedContext(options: ToolRunOptions): TaskContext {
   try {

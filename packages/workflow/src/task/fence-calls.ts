@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { SmithersError, type TaskContext } from '@smithers/tool-core'
 
 /**
- * How long aborted tools may take to end by themselves, and so to record what they did. No option: longer, and Ctrl-C
- * seems not to work; shorter, and commands that are killed in order have an unknown outcome.
+ * How long aborted tools may take to end and record what they did, in milliseconds. Not an option: longer, and Ctrl-C
+ * seems not to work; shorter, and commands that end cleanly get an unknown outcome.
  */
 const graceMs = 1000
-const lookEveryMs = 10
+const pollMs = 10
 
 /**
- * Ends the journal rows of an attempt that is over: calls that do not stop when aborted get an unknown outcome, and
- * whatever they record later is fenced off. The next attempt is warned of them like of a call whose process was killed.
+ * Finishes the journal rows of an attempt that is over. Calls that do not stop when aborted get an unknown outcome, and
+ * what they record later is ignored. The next attempt is warned of them as of calls whose process was killed.
  */
 export async function fenceCalls({
   log,
@@ -23,14 +23,14 @@ export async function fenceCalls({
   const deadline = performance.now() + graceMs
   let running = await log.list(query)
   while (running.length > 0 && performance.now() < deadline) {
-    await pause(lookEveryMs)
+    await pause(pollMs)
     running = await log.list(query)
   }
   for (const { callToken, toolName, sideEffect } of running) {
     const effect = sideEffect ? 'unknown' : 'none'
     const error = new SmithersError(
       'TOOL_INTERRUPTED',
-      `The attempt ended while ${toolName} was running, and it did not stop. What it did is unknown.`,
+      `The attempt ended while ${toolName} was running, and the call did not stop. Its effect is unknown.`,
       { effect },
     )
     await log.finish(callToken, {

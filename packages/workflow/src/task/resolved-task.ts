@@ -2,7 +2,7 @@ import type { ToolRunOptions } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
 import type { AgentMessage, TaskAgent } from './agent.ts'
 
-/** A task with every option decided. */
+/** A task with every option resolved. */
 export interface ResolvedTask {
   readonly runId: string
   readonly nodeId: string
@@ -15,15 +15,15 @@ export interface ResolvedTask {
   readonly backoffMs: number
   readonly timeoutMs: number | null
   readonly signal: AbortSignal
-  /** Keys of calls that may run, once, although an earlier call may stand for them. */
+  /** Keys of calls that may run once although an earlier call may have had the same effect. */
   readonly allow: readonly string[]
-  /** What the context of every attempt is made with. */
+  /** Options for the context of every attempt. */
   readonly toolOptions: ToolRunOptions
   readonly work: {
     readonly agent: TaskAgent | null
     readonly tools: Readonly<Record<string, unknown>>
     readonly messages: readonly AgentMessage[]
-    /** The prompt, the output, or a function that makes it. */
+    /** The prompt, the output, or a function that returns it. */
     readonly content: unknown
     readonly repairs: number
   }

@@ -3,6 +3,7 @@ import type { TaskFunction } from './task-scope.ts'
 import type { TaskScope } from './task-scope.ts'
 import { plainJson } from '../values/plain-json.ts'
 import type { TaskEvent } from '../events/workflow-event.ts'
+import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 import { allowKeys } from './allowed-keys.ts'
 import { fenceCalls } from './fence-calls.ts'
 import { markFatal } from '../errors/fatal-error.ts'
@@ -11,20 +12,20 @@ import { outputInvalid } from './structured-output.ts'
 import { checkValue } from '../values/check-value.ts'
 import type { ResolvedTask } from './resolved-task.ts'
 
-/** What one attempt made. */
+/** The result of one attempt. */
 export interface AttemptResult {
-  /** As the schema returned it. */
+  /** As parsed by the schema. */
   readonly value: unknown
-  /** What is recorded: the value before the schema changed it. Null for nothing. */
+  /** The value before the schema parsed it, as recorded. */
   readonly outputJson: string
-  /** The agent's last words; empty for a computed task. */
+  /** The agent's last text; empty for a computed task. */
   readonly text: string
   readonly repairs: number
 }
 
 /**
- * Makes one attempt in a context of its own. When time or the run is over, tools are aborted, the attempt fails at once,
- * and whatever its agent still answers is ignored.
+ * Makes one attempt in a context of its own. When it times out or the run ends, its tools are aborted, the attempt fails
+ * at once, and a later answer of its agent is ignored.
  */
 export async function runAttempt(
   task: ResolvedTask,
@@ -32,11 +33,11 @@ export async function runAttempt(
   emit: (event: TaskEvent) => void,
 ): Promise<AttemptResult> {
   const { runId, nodeId, iteration, timeoutMs, signal: outer } = task
-  const place = { runId, nodeId, iteration, attempt }
+  const address = { runId, nodeId, iteration, attempt }
   const ending = new AbortController()
   const run = createToolRun({
     ...task.toolOptions,
-    ...place,
+    ...address,
     abortSignal: AbortSignal.any([ending.signal, outer]),
   })
   const signal = run.abortSignal
@@ -47,17 +48,17 @@ export async function runAttempt(
   try {
     await allowKeys(run, task)
     const warning = attempt === 1 ? null : await run.retryWarning()
-    emit({ ...place, type: 'attempt-start', warned: warning !== null })
+    emit({ ...address, type: 'attempt-start', warned: warning !== null })
     const result = await unlessAborted(
-      performWith(run, task, { ...place, signal }, warning, emit),
+      performWith(run, task, { ...address, signal }, warning, emit),
       signal,
     )
     await run.settle()
     return result
   } catch (error) {
-    // An error of the run itself outranks the one that it led to.
+    // An error of the run outranks the failure that it caused.
     const failure = run.fatal === undefined ? error : markFatal(run.fatal)
-    // Tools that a failed agent left behind end too.
+    // Also ends tools that a failed agent left running.
     ending.abort(failure)
     await fenceCalls(run.context)
     throw failure
@@ -87,7 +88,7 @@ async function performWith(
             agent: work.agent,
             tools: work.tools,
             messages: work.messages,
-            prompt: content === undefined ? null : promptText(content),
+            prompt: promptOf(nodeId, content, work.messages),
             schema,
             repairs: work.repairs,
           },
@@ -96,8 +97,8 @@ async function performWith(
             signal: scope.signal,
             warning,
             onRepair: (repair, problem) =>
-              emit({ ...placeOf(scope), type: 'repair', repair, problem }),
-            onText: (text) => emit({ ...placeOf(scope), type: 'text', text }),
+              emit({ ...addressOf(scope), type: 'repair', repair, problem }),
+            onText: (text) => emit({ ...addressOf(scope), type: 'text', text }),
           },
         )
   const { value, raw, text, repairs } = outcome
@@ -111,17 +112,23 @@ async function computed(
   raw: unknown,
 ): Promise<AgentOutcome> {
   if (schema === null) return { value: raw, raw, text: '', repairs: 0 }
-  const verdict = await checkValue(schema, raw)
-  if (!verdict.ok) throw outputInvalid(nodeId, verdict.problem, 0)
-  return { ...verdict, text: '', repairs: 0 }
+  const check = await checkValue(schema, raw)
+  if (!check.ok) throw outputInvalid(nodeId, check.problem, 0)
+  return { ...check, text: '', repairs: 0 }
 }
 
-function placeOf({ runId, nodeId, iteration, attempt }: TaskScope): Omit<TaskScope, 'signal'> {
+function addressOf({ runId, nodeId, iteration, attempt }: TaskScope): Omit<TaskScope, 'signal'> {
   return { runId, nodeId, iteration, attempt }
 }
 
-function promptText(prompt: unknown): string {
-  return typeof prompt === 'string' ? prompt : JSON.stringify(prompt)
+/** The prompt as text: objects as JSON. Null when the conversation in `messages` is the whole prompt. */
+function promptOf(nodeId: string, content: unknown, messages: readonly unknown[]): string | null {
+  if (typeof content === 'string') return content
+  if (content !== undefined && content !== null) {
+    return plainJson(content, `The prompt of task "${nodeId}"`, 'WORKFLOW_INVALID')
+  }
+  if (messages.length > 0) return null
+  throw invalidWorkflow(`The prompt function of task "${nodeId}" returned nothing.`)
 }
 
 /** Settles with `work`, or rejects as soon as the attempt or its run is aborted. */
@@ -136,7 +143,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
     return await Promise.race([work, aborted])
   } finally {
     if (stop !== undefined) signal.removeEventListener('abort', stop)
-    // Late results and late errors of an attempt that is over concern nobody.
+    // The late result or error of an attempt that is over has no reader.
     work.catch(() => {})
   }
 }

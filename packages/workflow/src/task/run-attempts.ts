@@ -6,7 +6,7 @@ import { isPaused } from '../errors/paused.ts'
 import type { ResolvedTask } from './resolved-task.ts'
 import { type AttemptResult, runAttempt } from './run-attempt.ts'
 
-/** Where attempts are recorded. An error of these methods ends the run. */
+/** Records attempts. An error of these methods ends the run. */
 export interface AttemptJournal {
   start(attempt: number): MaybePromise<void>
   end(attempt: number, result: AttemptResult): MaybePromise<void>
@@ -19,11 +19,11 @@ export interface FinishedTask extends AttemptResult {
 }
 
 /**
- * Tries a task until it succeeds or its retries are used up. Each attempt starts over and is recorded before it begins;
- * from the second on the agent is warned of what earlier ones may have done.
+ * Tries a task until it succeeds or its retries are used up. Each attempt starts over and is recorded before it begins.
+ * From the second on, the agent is warned of what earlier attempts may have done.
  *
- * @throws SmithersError the last attempt's when it is one, else `TASK_FAILED` with it as the cause. An error of the run
- *   itself is thrown at once, however many retries are left.
+ * @throws SmithersError the last attempt's error if it has a code of tasks, else `TASK_FAILED` with it as the cause. An
+ *   error of the run is thrown at once, whatever retries are left.
  */
 export async function runAttempts(
   task: ResolvedTask,
@@ -61,7 +61,7 @@ export async function runAttempts(
 
 const longestPauseMs = 60_000
 
-/** Doubles with each failure, and is random by half, so that tasks that failed together do not return together. */
+/** Doubles with each failure, with half of it random, so that tasks that failed together do not retry together. */
 function backoff(firstMs: number, failures: number): number {
   const longest = Math.min(firstMs * 2 ** (failures - 1), longestPauseMs)
   return Math.round(longest * (0.5 + Math.random() / 2))

@@ -1,78 +1,84 @@
-import { SmithersError, type ToolCallLog, type ToolRunOptions } from '@smithers/tool-core'
+import { SmithersError, type ToolCallLog } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
-import { type TaskEvent } from '../events/workflow-event.ts'
 import { toleratingListener } from '../events/tolerating-listener.ts'
+import type { TaskEvent } from '../events/workflow-event.ts'
 import { isSchema } from '../values/check-value.ts'
+import { assertKnownOptions } from '../values/known-names.ts'
 import type { AgentMessage, TaskAgent } from './agent.ts'
-import { checkedContext } from './checked-context.ts'
 import { allowedKeys } from './allowed-keys.ts'
+import { checkedContext } from './checked-context.ts'
 import { runAttempts } from './run-attempts.ts'
-
-/** Options that reach every tool in every attempt and every turn. */
-export interface TaskToolOptions extends Omit<
-  ToolRunOptions,
-  'runId' | 'nodeId' | 'iteration' | 'attempt' | 'timeoutMs' | 'abortSignal' | 'lineage'
-> {
-  /** Time limit of the processes that tools start, in milliseconds. @default 60_000 */
-  readonly toolTimeoutMs?: number | undefined
-  /**
-   * Idempotency keys of calls that may run, once, although an earlier call may stand for them: what overrides
-   * `onRetry: 'block'`. The error `TOOL_CALL_BLOCKED` names the key.
-   *
-   * @default []
-   */
-  readonly allow?: readonly string[] | undefined
-}
+import { type TaskToolOptions, toolOptionNames } from './tool-options.ts'
 
 /** Options of {@link runTask}. */
 export interface RunTaskOptions<Output> extends TaskToolOptions {
-  /** The same id in a later process makes it the next attempt. @default a random id, which cannot be resumed */
+  /** The same id in a later process begins the next attempt. @default a random id, which cannot be resumed */
   readonly runId?: string
-  /** The task in the log. @default 'task' */
+  /** The task's name in the log. @default 'task' */
   readonly nodeId?: string
   /** @default 0 */
   readonly iteration?: number
-  /** The number of the first attempt here, from 1. @default one more than the last in the log */
+  /** The number of the first attempt, from 1. @default one more than the last in the log */
   readonly attempt?: number
   readonly agent: TaskAgent
-  /** What to do. With `messages`, the conversation's next message. */
+  /** The task, in words. With `messages`, the conversation's next message. */
   readonly prompt?: string
   /** A conversation that the task continues. */
   readonly messages?: readonly AgentMessage[]
-  /** The answer must match it, also one given through a tool that ends the task. @default any text */
+  /** Validates the answer, including one given through a tool that ends the task. @default any text */
   readonly output?: ZodType<Output>
-  /** Tools in addition to the agent's own. With one that ends the task, such as `response`, its valid call is the output. */
+  /** Tools in addition to the agent's own. A valid call of one that ends the task, such as `response`, is the output. */
   readonly tools?: Readonly<Record<string, unknown>>
-  /** How often a failed attempt is repeated. @default 0 */
+  /** How often the task is tried again after a failure. @default 0 */
   readonly retries?: number
-  /** Pause before the first repetition, in milliseconds; doubles with each, up to a minute. @default 1_000 */
+  /** Pause before the first retry, in milliseconds; doubles with each, up to a minute. @default 1_000 */
   readonly backoffMs?: number
-  /** Limit of one attempt, in milliseconds. @default none */
+  /** Time limit of one attempt, in milliseconds. @default none */
   readonly timeoutMs?: number
-  /** How often the agent may mend an answer that does not match `output`, within one attempt. @default 2 */
+  /** How often the agent may repair an answer that does not match `output`, per attempt. @default 2 */
   readonly repairs?: number
   /** Stops the task and its tools. */
   readonly signal?: AbortSignal
   readonly onEvent?: (event: TaskEvent) => unknown
 }
 
+const runTaskOptionNames: Readonly<Record<keyof RunTaskOptions<unknown>, true>> = {
+  runId: true,
+  nodeId: true,
+  iteration: true,
+  attempt: true,
+  agent: true,
+  prompt: true,
+  messages: true,
+  output: true,
+  tools: true,
+  retries: true,
+  backoffMs: true,
+  timeoutMs: true,
+  repairs: true,
+  signal: true,
+  onEvent: true,
+  ...toolOptionNames,
+}
+
 /** What {@link runTask} resolves to. */
 export interface TaskResult<Output> {
   readonly output: Output
-  /** The agent's last words. */
+  /** The agent's last text. */
   readonly text: string
   readonly runId: string
   /** The attempt that succeeded, from 1. */
   readonly attempt: number
-  /** How often the answer was mended in it. */
+  /** How often the answer was repaired in that attempt. */
   readonly repairs: number
 }
 
 /**
- * Lets an agent do one task: in attempts, each warned of what earlier ones may have done, with a typed answer.
+ * Lets an agent do one task and returns its typed answer. Each further attempt is warned of what earlier ones may have
+ * done.
  *
  * @throws SmithersError `TASK_FAILED`, `TASK_OUTPUT_INVALID` or `TASK_TIMEOUT` when no attempt succeeded;
- *   `INVALID_INPUT` for options; the reason of `signal` when it was aborted; what a tool raised for the run.
+ *   `INVALID_INPUT` for options; the reason of `signal` when it was aborted; the error with which a tool ended the run.
  */
 export async function runTask<Output = string>(
   options: RunTaskOptions<Output>,
@@ -94,6 +100,7 @@ export async function runTask<Output = string>(
     signal,
     ...others
   } = options
+  assertKnownOptions('runTask', options, runTaskOptionNames)
   checkWork(options)
   const toolOptions = { ...others, timeoutMs: toolTimeoutMs }
   const { runId, nodeId, iteration, log } = checkedContext({ ...toolOptions, attempt })
@@ -134,7 +141,7 @@ export async function runTask<Output = string>(
 
 function nothing(): void {}
 
-/** What no attempt could mend is refused before the first. */
+/** Refuses what no attempt could repair. */
 function checkWork({ agent, prompt, messages, output, tools }: RunTaskOptions<unknown>): void {
   if (typeof agent?.generate !== 'function') {
     throw wrong('agent', 'an agent of the AI SDK or another object with generate()')

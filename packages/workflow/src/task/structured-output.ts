@@ -2,7 +2,7 @@ import { SmithersError } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
 import { checkValue, type ValueCheck } from '../values/check-value.ts'
 
-/** What a model must be told to answer with a value of `schema`. */
+/** Instructions for a model to answer with a value of `schema`. */
 export async function outputInstructions(schema: ZodType): Promise<string> {
   // Loaded here: a workflow without agents needs no JSON Schema.
   const { toJSONSchema } = await import('zod')
@@ -13,25 +13,26 @@ export async function outputInstructions(schema: ZodType): Promise<string> {
   return `End with an answer that is only a JSON value matching this JSON Schema, without any other text:\n${JSON.stringify(description)}`
 }
 
-/** What a model must be told that has a tool for its answer, which shows it the schema. */
+/** Instructions for a model that has a tool for its answer. The tool shows it the schema. */
 export function answerToolInstructions(toolName: string): string {
   return `End by calling the tool "${toolName}" once, with your answer, when everything else is done.`
 }
 
-/** What a model is told that has ended without calling the tool for its answer. */
+/** The request to a model that ended without calling the tool for its answer. */
 export function answerToolRequest(toolName: string): string {
-  return `You have not answered yet. Call the tool "${toolName}" with your answer. What you have already done stands: do not do it again.`
+  return `You have not answered yet. Call the tool "${toolName}" with your answer. What you have done so far remains in effect: do not repeat it.`
 }
 
-/** What a model is told when its answer did not match. */
+/** The request to a model whose answer did not match. */
 export function repairRequest(problem: string): string {
-  return `Your answer does not match the schema: ${problem}. Answer again with only the corrected JSON value. What you have already done stands: do not do it again.`
+  return `Your answer does not match the schema: ${problem}. Answer again with only the corrected JSON value. What you have done so far remains in effect: do not repeat it.`
 }
 
 /**
- * Checks the answer of a model: JSON alone, in a code block or after some words; for a schema of a text also the text.
+ * Checks the answer of a model: bare JSON, JSON in a code block, or JSON after other text; for a string schema also the
+ * text itself.
  *
- * @param structured The value that the agent parsed by itself, when it has an output of its own.
+ * @param structured The value that the agent parsed itself, if it has an output of its own.
  */
 export async function checkAnswer(
   schema: ZodType,
@@ -40,16 +41,16 @@ export async function checkAnswer(
 ): Promise<ValueCheck> {
   let first: ValueCheck | null = null
   for (const candidate of candidatesOf(text, structured)) {
-    const verdict = await checkValue(schema, candidate)
-    if (verdict.ok) return verdict
-    first ??= verdict
+    const check = await checkValue(schema, candidate)
+    if (check.ok) return check
+    first ??= check
   }
   const asText = await checkValue(schema, text)
   if (asText.ok) return asText
   if (first !== null) return first
   return {
     ok: false,
-    problem: text.trim() === '' ? 'the answer is empty' : 'the answer holds no JSON',
+    problem: text.trim() === '' ? 'the answer is empty' : 'the answer contains no JSON',
   }
 }
 
@@ -72,7 +73,7 @@ function* candidatesOf(text: string, structured: unknown): Generator {
     try {
       yield JSON.parse(source) as unknown
     } catch {
-      // Not this one.
+      // Not JSON; the next candidate may be.
     }
   }
 }

@@ -21,38 +21,38 @@ export interface CommonTaskProps {
   /** Unique in the workflow; `nodeId` of the task's rows in the log. */
   readonly id: string
   /**
-   * Tools that the agent gets in addition to its own; of two with one name, this one. With one that ends the task, such
-   * as `response`, its valid call is the output.
+   * Tools in addition to the agent's own; on a name clash, these win. A valid call of a tool that ends the task, such as
+   * `response`, is the output.
    */
   readonly tools?: Readonly<Record<string, unknown>>
   /** A conversation that the prompt continues. */
   readonly messages?: readonly AgentMessage[]
   /** How often the task is tried again after a failure. @default 0 */
   readonly retries?: number
-  /** Limit of one attempt, in milliseconds. @default none */
+  /** Time limit of one attempt, in milliseconds. @default none */
   readonly timeoutMs?: number
-  /** How often the agent may mend an answer that does not match the schema, within one attempt. @default 2 */
+  /** How often the agent may repair an answer that does not match the schema, per attempt. @default 2 */
   readonly repairs?: number
-  /** Ids of tasks that must have finished before this one starts, wherever in the tree they stand. */
+  /** Ids of tasks anywhere in the tree that must finish before this one starts. */
   readonly dependsOn?: readonly string[]
 }
 
-/** Properties of a {@link Task} that an agent does. */
+/** Properties of a {@link Task} done by an agent. */
 export interface AgentTaskProps<Output = unknown> extends CommonTaskProps {
-  /** The output's name or `outputs.NAME`: what the agent answers is validated by its schema and recorded under its name. */
+  /** The output's name or `outputs.NAME`. Its schema validates the agent's answer, which is recorded under its name. */
   readonly output?: OutputReference<Output> | string | undefined
   /** Does the task. */
   readonly agent: TaskAgent | undefined
-  /** The prompt, or a function that makes it when the attempt starts. */
+  /** The prompt, or a function that returns it when the attempt starts. */
   readonly children?: TaskContent
 }
 
-/** Properties of a {@link Task} that a function does. `Result` is what it must make. */
+/** Properties of a {@link Task} without an agent. `Result` is what it must produce. */
 export interface ComputedTaskProps<Output = unknown, Result = unknown> extends CommonTaskProps {
-  /** The output's name or `outputs.NAME`: what the task makes is validated by its schema and recorded under its name. */
+  /** The output's name or `outputs.NAME`. Its schema validates the result, which is recorded under its name. */
   readonly output?: OutputReference<Output, Result> | string | undefined
   readonly agent?: undefined
-  /** The output itself, or a function that makes it. */
+  /** The output itself, or a function that returns it. */
   readonly children?: ComputedContent<Result>
 }
 
@@ -61,10 +61,10 @@ export type TaskProps<Output = unknown, Result = unknown> =
   | AgentTaskProps<Output>
   | ComputedTaskProps<Output, Result>
 
-/** What may stand in a {@link Task} of which nothing more is known. */
+/** Content of a {@link Task} whose output type is unknown. */
 export type TaskContent = string | number | object | readonly (string | number)[] | TaskFunction
 
-/** What may stand in a {@link Task} that makes `Result`: the value, for a text also in parts, or a function that makes it. */
+/** Content of a {@link Task} that produces `Result`: the value, text in parts, or a function that returns it. */
 export type ComputedContent<Result> = unknown extends Result
   ? TaskContent
   :
@@ -91,7 +91,7 @@ export function Sequence(props: SequenceProps): WorkflowElement {
 
 /** Properties of {@link Parallel}. */
 export interface ParallelProps {
-  /** How many tasks beneath it run at once, at most. @default 4 */
+  /** Maximum number of tasks below it that run at once. @default 4 */
   readonly maxConcurrency?: number
   readonly children?: WorkflowNode
 }
@@ -103,7 +103,7 @@ export function Parallel(props: ParallelProps): WorkflowElement {
 
 /** Properties of {@link Loop}. */
 export interface LoopProps {
-  /** Tells the loop from others when the tree changes. @default its place in the tree */
+  /** Names the loop's progress in the log. Required when the workflow has several loops. @default 'loop' */
   readonly id?: string
   /** Read each time the children have finished; true ends the loop. The children run at least once. */
   readonly until: boolean | null | undefined
@@ -111,11 +111,11 @@ export interface LoopProps {
   readonly maxIterations?: number
   /** What happens when `until` is still false after the last iteration. @default 'continue' */
   readonly onMaxIterations?: 'continue' | 'fail'
-  /** Run one after another, as often as needed. In them `ctx.iteration` is this loop's. */
+  /** Run one after another, repeatedly. Inside, `ctx.iteration` is this loop's iteration. */
   readonly children?: WorkflowNode
 }
 
-/** Runs its children again until a condition holds. */
+/** Repeats its children until a condition holds. */
 export function Loop(props: LoopProps): WorkflowElement {
   return createElement('loop', props)
 }

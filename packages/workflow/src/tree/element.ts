@@ -1,4 +1,4 @@
-/** What a component may return and what may stand between two tags. `false`, `null` and `undefined` leave no trace. */
+/** What a component may return and what may appear between two tags. `false`, `null` and `undefined` render nothing. */
 export type WorkflowNode =
   | WorkflowElement
   | string
@@ -8,26 +8,47 @@ export type WorkflowNode =
   | undefined
   | readonly WorkflowNode[]
 
-/** A function of its properties. It is called each time the tree is rendered and must depend on nothing else. */
+/** A function of its properties. It is called on every render and must depend on nothing else. */
 export type Component<Props = never> = (props: Props) => WorkflowNode
 
-/** What a JSX tag evaluates to: a plain description that nothing has acted on yet. */
+/** What a JSX tag evaluates to: a plain description. */
 export interface WorkflowElement {
-  /** One of the five built-in kinds, a fragment, or a function still to be called. */
+  /** One of the built-in kinds, a fragment, or a component. */
   readonly type: ElementKind | Component
   readonly props: Readonly<Record<string, unknown>>
 }
 
-/** What the scheduler knows. */
+/** The tags that the scheduler understands. */
 export type ElementKind = 'workflow' | 'task' | 'sequence' | 'parallel' | 'loop' | 'fragment'
 
-// A property and not a class: elements of two copies of this package are the same.
-const marker: unique symbol = Symbol.for('smithers.workflow.element') as never
+// Registered symbols and no classes: elements of two copies of this package are interchangeable.
+const elementMarker: unique symbol = Symbol.for('smithers.workflow.element') as never
+const separateChildrenMarker: unique symbol = Symbol.for(
+  'smithers.workflow.separate-children',
+) as never
 
 export function createElement(type: WorkflowElement['type'], props: object): WorkflowElement {
-  return { type, props: props as WorkflowElement['props'], [marker]: true } as WorkflowElement
+  return {
+    type,
+    props: props as WorkflowElement['props'],
+    [elementMarker]: true,
+  } as WorkflowElement
 }
 
 export function isElement(value: unknown): value is WorkflowElement {
-  return typeof value === 'object' && value !== null && marker in value
+  return typeof value === 'object' && value !== null && elementMarker in value
+}
+
+/**
+ * Marks the children of a tag that were written one after another, as in `Fix {file} now`. A list that is a single child,
+ * as in `{[1, 2]}`, remains a value.
+ */
+export function markSeparateChildren(props: object): void {
+  const { children } = props as { readonly children?: unknown }
+  if (Array.isArray(children))
+    Object.defineProperty(children, separateChildrenMarker, { value: true })
+}
+
+export function areSeparateChildren(children: readonly unknown[]): boolean {
+  return separateChildrenMarker in children
 }

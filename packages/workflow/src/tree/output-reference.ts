@@ -1,7 +1,7 @@
 import type { ZodType } from 'zod'
 import { isSchema } from '../values/check-value.ts'
 
-/** Names an output and carries its schema: what `outputs.NAME` of `createSmithers` is. */
+/** The name of an output with its schema: `outputs.NAME` of `createSmithers`. */
 export interface OutputReference<Output = unknown, Input = unknown> {
   readonly name: string
   readonly schema: ZodType<Output, Input>

@@ -1,12 +1,14 @@
 import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 import type { TaskProps } from './components.ts'
-import { isElement } from './element.ts'
+import { describeNode } from './describe-node.ts'
+import { areSeparateChildren, isElement } from './element.ts'
+import { assertKnownProps } from './known-props.ts'
 import { isOutputReference, type OutputReference } from './output-reference.ts'
-import type { OutputsByName } from './tree-node.ts'
-import type { TaskNode } from './tree-node.ts'
+import type { OutputsByName, TaskNode } from './tree-node.ts'
 
 /** Checks the properties of one `<Task>` and fills in the defaults. */
 export function readTask(props: TaskProps, outputs: OutputsByName): TaskNode {
+  assertKnownProps('Task', props)
   const { id, agent, children } = props
   if (typeof id !== 'string' || id === '') {
     throw invalidWorkflow(
@@ -18,8 +20,8 @@ export function readTask(props: TaskProps, outputs: OutputsByName): TaskNode {
       `<Task id="${id}" agent> must be an agent of the AI SDK or another object with generate().`,
     )
   }
-  const content = contentOf(id, children)
-  const messages = props.messages ?? []
+  const content = contentOf(id, children, agent !== undefined)
+  const messages = list(id, 'messages', props.messages)
   if (content === undefined && (agent === undefined || messages.length === 0)) {
     throw invalidWorkflow(
       agent === undefined
@@ -34,35 +36,44 @@ export function readTask(props: TaskProps, outputs: OutputsByName): TaskNode {
     retries: count(id, 'retries', props.retries ?? 0),
     timeoutMs: props.timeoutMs === undefined ? null : duration(id, props.timeoutMs),
     repairs: count(id, 'repairs', props.repairs ?? 2),
-    dependsOn: props.dependsOn ?? [],
+    dependsOn: taskIds(id, props.dependsOn),
     agent: agent ?? null,
-    tools: props.tools ?? {},
+    tools: toolsOf(id, props.tools),
     messages,
     content,
   }
 }
 
-/** Text and numbers side by side are one prompt, as `Fix {file} now` reads. */
-function contentOf(id: string, children: unknown): unknown {
+/**
+ * Joins text written in parts, as in `Fix {file} now`. A list that is the only child is joined for a prompt and remains
+ * a list for a computed task.
+ */
+function contentOf(id: string, children: unknown, isPrompt: boolean): unknown {
   if (!Array.isArray(children)) {
     if (isElement(children)) throw nested(id)
+    if (children instanceof Promise) {
+      throw invalidWorkflow(
+        `<Task id="${id}"> contains a Promise. Give it an asynchronous function instead, which runs once per attempt.`,
+      )
+    }
     return children === '' || children === null || children === false ? undefined : children
   }
-  return children
-    .map((child: unknown) => {
-      if (typeof child === 'string' || typeof child === 'number') return String(child)
-      if (child === null || child === undefined || typeof child === 'boolean') return ''
-      if (isElement(child)) throw nested(id)
-      throw invalidWorkflow(
-        `<Task id="${id}"> mixes text with a ${typeof child}. Write the prompt as text, or give one function.`,
-      )
-    })
-    .join('')
+  if (children.some(isElement)) throw nested(id)
+  if (!isPrompt && !areSeparateChildren(children)) return children
+  return children.map((child: unknown) => textOf(id, child)).join('')
+}
+
+function textOf(id: string, child: unknown): string {
+  if (typeof child === 'string' || typeof child === 'number') return String(child)
+  if (child === null || child === undefined || typeof child === 'boolean') return ''
+  throw invalidWorkflow(
+    `<Task id="${id}"> mixes text with ${describeNode(child)}. Write the prompt as text, or give one function.`,
+  )
 }
 
 function nested(id: string): Error {
   return invalidWorkflow(
-    `<Task id="${id}"> contains a tag. Tasks hold text or a function; group tasks with <Sequence>.`,
+    `<Task id="${id}"> contains a tag. Tasks contain text or a function; group tasks with <Sequence>.`,
   )
 }
 
@@ -73,7 +84,7 @@ function outputOf(
 ): OutputReference | null {
   if (output === undefined) return null
   const outputName = isOutputReference(output) ? output.name : output
-  // Looked up even when a reference is given: a resume finds the schema of a recorded output by its name.
+  // Looked up even for a reference: a resume finds the schema of a recorded output by its name.
   const found = outputs.get(outputName)
   if (found !== undefined) return found
   const known = [...outputs.keys()].map((name) => `"${name}"`).join(', ') || 'none'
@@ -95,5 +106,23 @@ function duration(id: string, value: number): number {
   if (Number.isFinite(value) && value > 0 && value <= 2 ** 31 - 1) return value
   throw invalidWorkflow(
     `<Task id="${id}" timeoutMs> must be a positive number of at most 2147483647 milliseconds, got ${String(value)}.`,
+  )
+}
+
+function taskIds(id: string, value: readonly string[] | undefined): readonly string[] {
+  const ids: readonly unknown[] = list(id, 'dependsOn', value)
+  if (ids.every((each) => typeof each === 'string')) return ids
+  throw invalidWorkflow(`<Task id="${id}" dependsOn> must be a list of task ids.`)
+}
+
+function list<Item>(id: string, name: string, value: readonly Item[] = []): readonly Item[] {
+  if (Array.isArray(value)) return value
+  throw invalidWorkflow(`<Task id="${id}" ${name}> must be a list, got ${describeNode(value)}.`)
+}
+
+function toolsOf(id: string, tools: TaskProps['tools'] = {}): TaskNode['tools'] {
+  if (typeof tools === 'object' && tools !== null && !Array.isArray(tools)) return tools
+  throw invalidWorkflow(
+    `<Task id="${id}" tools> must be an object of tools by name, got ${describeNode(tools)}.`,
   )
 }

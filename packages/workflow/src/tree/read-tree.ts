@@ -1,12 +1,19 @@
 import { invalidWorkflow } from '../errors/invalid-workflow.ts'
 import type { LoopProps, ParallelProps, TaskProps, WorkflowProps } from './components.ts'
+import { describeNode } from './describe-node.ts'
 import { type Component, isElement, type WorkflowElement, type WorkflowNode } from './element.ts'
+import { assertKnownProps } from './known-props.ts'
+import { readLoopProps } from './read-loop.ts'
 import { readTask } from './read-task.ts'
-import type { LoopNode, OutputsByName, TreeNode, WorkflowTree } from './tree-node.ts'
+import type { LoopNode, OutputsByName, ParallelNode, TreeNode, WorkflowTree } from './tree-node.ts'
+import { atLeastOne } from './whole-number.ts'
+
+/** How deep groups may be nested. A sequence in a sequence is dissolved and does not count. */
+const maxDepth = 256
 
 /**
- * Turns what a workflow rendered into a tree that the scheduler can trust: components are called, fragments and lists
- * dissolved, every property is checked, and no two tasks and no two loops share an id.
+ * Turns what a workflow rendered into a tree that the scheduler can trust: components are called, fragments, lists and
+ * sequences in sequences are dissolved, every property is checked, and the ids of tasks and of loops are unique.
  *
  * @throws SmithersError `WORKFLOW_INVALID`
  */
@@ -14,9 +21,10 @@ export function readTree(rendered: WorkflowNode, outputs: OutputsByName): Workfl
   const root = call(rendered)
   if (!isElement(root) || root.type !== 'workflow') {
     throw invalidWorkflow(
-      `A workflow must render one <Workflow> as its root; this one rendered ${describe(root)}.`,
+      `A workflow must render one <Workflow> as its root; this one rendered ${describeNode(root)}.`,
     )
   }
+  assertKnownProps('Workflow', root.props)
   const { name, children } = root.props as unknown as WorkflowProps
   if (typeof name !== 'string' || name === '') {
     throw invalidWorkflow(
@@ -24,7 +32,8 @@ export function readTree(rendered: WorkflowNode, outputs: OutputsByName): Workfl
     )
   }
   const reader = new TreeReader(outputs)
-  const nodes = reader.read(children, 'loop')
+  const nodes = reader.read(children, 'sequence', 0)
+  reader.assertLoopsAreNamed()
   return { name, root: { kind: 'sequence', children: nodes }, loops: reader.loops }
 }
 
@@ -32,88 +41,117 @@ class TreeReader {
   readonly loops = new Map<string, LoopNode>()
   readonly #taskIds = new Set<string>()
   readonly #outputs: OutputsByName
+  #loopCount = 0
+  #unnamedLoops = 0
 
   constructor(outputs: OutputsByName) {
     this.#outputs = outputs
   }
 
-  /** The nodes that stand for `rendered`: none for `false`, several for a list. `place` names the position. */
-  read(rendered: WorkflowNode, place: string): TreeNode[] {
+  /** The nodes that `rendered` describes: none for `false`, several for a list. */
+  read(rendered: WorkflowNode, within: 'sequence' | 'parallel', depth: number): TreeNode[] {
+    if (depth > maxDepth) {
+      throw invalidWorkflow(
+        `<Parallel>, <Loop> and <Sequence> are nested deeper than ${maxDepth} levels. Use a flatter tree.`,
+        { maxDepth },
+      )
+    }
     const nodes: TreeNode[] = []
-    this.#collect(rendered, place, nodes)
+    // A stack and no recursion: a component that returns itself may dissolve into thousands of levels.
+    const pending: WorkflowNode[] = [rendered]
+    while (pending.length > 0) {
+      const node = call(pending.pop())
+      if (Array.isArray(node)) {
+        for (let index = node.length - 1; index >= 0; index -= 1) pending.push(node[index])
+      } else if (!isElement(node)) {
+        assertRendersNothing(node)
+      } else if (dissolves(node, within)) {
+        pending.push(childrenOf(node))
+      } else {
+        nodes.push(this.#node(node, depth))
+      }
+    }
     return nodes
   }
 
-  #collect(rendered: WorkflowNode, place: string, into: TreeNode[]): void {
-    const node = call(rendered)
-    if (Array.isArray(node)) {
-      for (const [index, child] of node.entries()) this.#collect(child, `${place}.${index}`, into)
-    } else if (isElement(node)) {
-      if (node.type === 'fragment') this.#collect(childrenOf(node), place, into)
-      else into.push(this.#node(node, place))
-    } else if (typeof node === 'string' ? node.trim() !== '' : typeof node === 'number') {
-      throw invalidWorkflow(
-        `${JSON.stringify(node)} stands outside a <Task>. Text is the prompt of a task: wrap it in one.`,
-      )
-    }
+  /** With a single loop there is nothing to confuse; of several, each needs a name that does not move with the tree. */
+  assertLoopsAreNamed(): void {
+    if (this.#unnamedLoops === 0 || this.#loopCount === 1) return
+    throw invalidWorkflow(
+      `The workflow has several loops, and ${this.#unnamedLoops === 1 ? 'one has' : 'some have'} no id. Give each <Loop> an id: it names the loop's progress in the log. A run that began with one unnamed loop knows it as "${unnamedLoop}".`,
+    )
   }
 
-  #node(element: WorkflowElement, place: string): TreeNode {
+  #node(element: WorkflowElement, depth: number): TreeNode {
     switch (element.type) {
-      case 'task': {
-        const task = readTask(element.props as unknown as TaskProps, this.#outputs)
-        if (this.#taskIds.has(task.id)) {
-          throw invalidWorkflow(
-            `Two tasks have the id "${task.id}". Ids name rows of the log and recorded outputs: give each task its own.`,
-            { id: task.id },
-          )
-        }
-        this.#taskIds.add(task.id)
-        return task
-      }
+      case 'task':
+        return this.#task(element)
       case 'sequence':
-        return { kind: 'sequence', children: this.read(childrenOf(element), place) }
-      case 'parallel': {
-        const { maxConcurrency = 4 } = element.props as ParallelProps
-        atLeastOne('<Parallel maxConcurrency>', maxConcurrency)
+        assertKnownProps('Sequence', element.props)
         return {
-          kind: 'parallel',
-          maxConcurrency,
-          children: this.read(childrenOf(element), place),
+          kind: 'sequence',
+          children: this.read(childrenOf(element), 'sequence', depth + 1),
         }
-      }
+      case 'parallel':
+        return this.#parallel(element, depth)
       case 'loop':
-        return this.#loop(element, place)
+        return this.#loop(element, depth)
       default:
         throw invalidWorkflow(
-          'A <Workflow> stands inside another. Use <Sequence> for a part of it.',
+          'A <Workflow> is nested inside another. Use <Sequence> for a part of it.',
         )
     }
   }
 
-  #loop(element: WorkflowElement, place: string): LoopNode {
-    const props = element.props as unknown as LoopProps
-    const { id = place, until, maxIterations = 10, onMaxIterations = 'continue' } = props
-    atLeastOne('<Loop maxIterations>', maxIterations)
-    if (this.loops.has(id)) {
-      throw invalidWorkflow(`Two loops have the id "${id}". Give each its own, or none.`, { id })
+  #task(element: WorkflowElement): TreeNode {
+    const task = readTask(element.props as unknown as TaskProps, this.#outputs)
+    if (this.#taskIds.has(task.id)) {
+      throw invalidWorkflow(
+        `Two tasks have the id "${task.id}". Ids name rows of the log and recorded outputs: give each task its own.`,
+        { id: task.id },
+      )
     }
-    const body = this.read(childrenOf(element), id)
-    const loop: LoopNode = {
-      kind: 'loop',
-      id,
-      // A condition such as `ctx.outputs.check?.passed` is undefined before its task has run.
-      until: until === true,
-      maxIterations,
-      onMaxIterations,
-      body: { kind: 'sequence', children: body },
+    this.#taskIds.add(task.id)
+    return task
+  }
+
+  #parallel(element: WorkflowElement, depth: number): ParallelNode {
+    assertKnownProps('Parallel', element.props)
+    const { maxConcurrency = 4 } = element.props as ParallelProps
+    return {
+      kind: 'parallel',
+      maxConcurrency: atLeastOne('<Parallel maxConcurrency>', maxConcurrency),
+      children: this.read(childrenOf(element), 'parallel', depth + 1),
     }
+  }
+
+  #loop(element: WorkflowElement, depth: number): LoopNode {
+    const { id: given, ...props } = readLoopProps(element.props as unknown as LoopProps)
+    this.#loopCount += 1
+    if (given === null) this.#unnamedLoops += 1
+    const id = given ?? unnamedLoop
+    const children = this.read(childrenOf(element), 'sequence', depth + 1)
+    if (given !== null && this.loops.has(id)) {
+      throw invalidWorkflow(`Two loops have the id "${id}". Give each its own.`, { id })
+    }
+    const loop: LoopNode = { kind: 'loop', id, ...props, body: { kind: 'sequence', children } }
     this.loops.set(id, loop)
     return loop
   }
 }
 
-/** Calls components until something remains that is not one. */
+/** The id of a loop that is the workflow's only one. */
+const unnamedLoop = 'loop'
+
+/** True for elements whose children can take their place. */
+function dissolves({ type, props }: WorkflowElement, within: 'sequence' | 'parallel'): boolean {
+  if (type === 'fragment') return true
+  if (type !== 'sequence' || within !== 'sequence') return false
+  assertKnownProps('Sequence', props)
+  return true
+}
+
+/** Calls components until the result is not one. */
 function call(rendered: WorkflowNode): WorkflowNode {
   let node = rendered
   while (isElement(node) && typeof node.type === 'function') {
@@ -121,24 +159,31 @@ function call(rendered: WorkflowNode): WorkflowNode {
     node = component(node.props)
     if (node instanceof Promise) {
       throw invalidWorkflow(
-        `The component ${component.name || 'of a tag'} is asynchronous. A tree is rendered often and at once: do the work in a <Task>.`,
+        `The component ${component.name || 'of a tag'} is asynchronous. A tree is rendered often and synchronously: do the work in a <Task>.`,
       )
     }
   }
   return node
 }
 
+/** Anything but an element, a list, or a value that renders nothing is a mistake; dropping it would drop work. */
+function assertRendersNothing(node: unknown): void {
+  if (node === null || node === undefined || typeof node === 'boolean') return
+  if (typeof node === 'string' && node.trim() === '') return
+  if (typeof node === 'string' || typeof node === 'number') {
+    throw invalidWorkflow(
+      `${JSON.stringify(node)} is outside a <Task>. Text is the prompt of a task: wrap it in one.`,
+    )
+  }
+  const advice =
+    node instanceof Promise
+      ? 'The tree is rendered synchronously: do the work in a <Task>'
+      : typeof node === 'function'
+        ? 'Call it, or put it inside a <Task>'
+        : 'Children are tags, and lists of them'
+  throw invalidWorkflow(`The workflow contains ${describeNode(node)} between tags. ${advice}.`)
+}
+
 function childrenOf(element: WorkflowElement): WorkflowNode {
   return element.props['children'] as WorkflowNode
-}
-
-function describe(node: unknown): string {
-  if (isElement(node)) return `<${String(node.type)}>`
-  return Array.isArray(node) ? 'a list' : node === null ? 'null' : `a value of type ${typeof node}`
-}
-
-function atLeastOne(what: string, value: unknown): void {
-  if (Number.isInteger(value) && (value as number) >= 1) return
-  if (value === Number.POSITIVE_INFINITY) return
-  throw invalidWorkflow(`${what} must be a whole number from 1, got ${String(value)}.`)
 }

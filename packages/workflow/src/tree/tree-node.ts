@@ -1,7 +1,7 @@
 import type { TaskProps } from './components.ts'
 import type { OutputReference } from './output-reference.ts'
 
-/** A rendered tree after its components were called, its fragments dissolved and its properties checked. */
+/** A rendered tree whose components were called and whose properties were checked. */
 export interface WorkflowTree {
   readonly name: string
   readonly root: SequenceNode

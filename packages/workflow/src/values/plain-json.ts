@@ -1,11 +1,11 @@
 import { SmithersError, type SmithersErrorCode } from '@smithers/tool-core'
 
 /**
- * Serialises a value that must come back the same after a restart. JSON.stringify would quietly change what JSON cannot
- * say, so anything but plain JSON is refused, with the place where it stands. Properties that are `undefined` are left
- * out; `undefined` itself is null.
+ * Serialises a value that must survive a restart unchanged. JSON.stringify silently alters values that JSON cannot
+ * represent, so anything but plain JSON is refused, with its path. Properties that are `undefined` are left out;
+ * `undefined` itself becomes null.
  *
- * @param what Names the value at the beginning of the message.
+ * @param what The subject of the error message.
  * @throws SmithersError with `code`
  */
 export function plainJson(value: unknown, what: string, code: SmithersErrorCode): string {

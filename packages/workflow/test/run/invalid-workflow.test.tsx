@@ -54,7 +54,7 @@ const nothing = (): void => {}
 describe('runWorkflow', () => {
   test.each<[what: string, wrong: (ctx: Context) => WorkflowNode, message: string]>([
     [
-      'two tasks with one id',
+      'two tasks with the same id',
       () => <Task id="first">{nothing}</Task>,
       'Two tasks have the id "first". Ids name rows of the log',
     ],
@@ -95,13 +95,13 @@ describe('runWorkflow', () => {
       'Tasks wait for each other: "a" waits for "a".',
     ],
     [
-      'a task that waits for one that is not there',
+      'a task that waits for one that does not exist',
       () => (
         <Task id="a" dependsOn={['ghost']}>
           {nothing}
         </Task>
       ),
-      'Task "a" waits for "ghost", and the workflow shows no task with this id.',
+      'Task "a" waits for "ghost", but the workflow has no task with this id.',
     ],
     [
       'an output that is not declared',
@@ -112,7 +112,7 @@ describe('runWorkflow', () => {
       ),
       '<Task id="a" output> is "nope", which createSmithers does not declare. Declared: "note".',
     ],
-    ['text outside a task', () => 'Fix it.', '"Fix it." stands outside a <Task>.'],
+    ['text outside a task', () => 'Fix it.', '"Fix it." is outside a <Task>.'],
     [
       'an agent without a prompt',
       () => <Task id="a" agent={scriptedAgent({}, []).agent} />,
@@ -134,7 +134,7 @@ describe('runWorkflow', () => {
     [
       'a workflow inside another',
       () => <Workflow name="inner">{null}</Workflow>,
-      'A <Workflow> stands inside another.',
+      'A <Workflow> is nested inside another.',
     ],
     [
       'a concurrency of nothing',
@@ -166,7 +166,7 @@ describe('runWorkflow', () => {
     })
   })
 
-  test('keeps what has finished when the error comes to light later', async () => {
+  test('keeps finished tasks when the error appears later', async () => {
     const { error, finishedOnce } = await runThenMend(() => (
       <Task id="a" dependsOn={['ghost']}>
         {nothing}
@@ -227,7 +227,7 @@ describe('runWorkflow', () => {
   ))
 
   test.each([[{ file: 7 }], [{ fil: 'a.ts' }], [undefined]])(
-    'begins no run with the input %j, so that the right one can begin it',
+    'begins no run with the input %j, so that a valid one can begin it',
     async (wrong) => {
       const log = createMemoryLog()
       const options = { runId: 'r', log }
@@ -243,7 +243,7 @@ describe('runWorkflow', () => {
     },
   )
 
-  test('takes a right input for a run whose input could not be recorded, and no wrong one', async () => {
+  test('accepts only a valid input for a run whose input could not be recorded', async () => {
     const log = createMemoryLog()
     const options = { runId: 'r', log }
     const inputs = [{ file: 'a.ts', size: 1n }, { file: 7 }]
@@ -256,7 +256,7 @@ describe('runWorkflow', () => {
     expect(await log.runs.list({})).toMatchObject([{ status: 'finished' }])
   })
 
-  test('says that the schema has changed when the input of a run no longer matches', async () => {
+  test('reports a changed schema when the input of a run no longer matches', async () => {
     const log = createMemoryLog()
     const options = { runId: 'r', log }
     const other = createSmithers({ input: z.object({ name: z.string() }) })
@@ -277,7 +277,7 @@ describe('runWorkflow', () => {
     })
   })
 
-  test('fails a loop that never comes to its end when it is told to', async () => {
+  test('fails a loop that reaches maxIterations, if onMaxIterations says so', async () => {
     const workflow = smithers((ctx) => (
       <Workflow name="endless">
         <Loop
@@ -294,7 +294,7 @@ describe('runWorkflow', () => {
     ))
     await expect(runWorkflow(workflow)).rejects.toMatchObject({
       code: 'TASK_FAILED',
-      message: expect.stringContaining('Loop "again" did not come to its end within 2 iterations'),
+      message: expect.stringContaining('Loop "again" did not finish within 2 iterations'),
     })
   })
 })

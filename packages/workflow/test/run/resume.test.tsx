@@ -2,10 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createMemoryLog } from '@smithers/log-memory'
 import { defineTool, getToolContext, type TaskContext } from '@smithers/tool-core'
-import {
-  createSmithers,
-  runWorkflow,
-} from '@smithers/workflow'
+import { createSmithers, runWorkflow } from '@smithers/workflow'
 import { scriptedAgent } from '../fixtures/scripted-agent.ts'
 import { logKinds, openLog, type RunLog, type TemporaryLog } from '../fixtures/run-logs.ts'
 
@@ -231,7 +228,6 @@ describe('runWorkflow', () => {
   })
 
   test('warns of the calls in a log that keeps no runs', async () => {
-    const log = createMemoryLog()
     const send = defineTool({
       name: 'send',
       schema: z.object({}),

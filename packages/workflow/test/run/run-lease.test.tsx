@@ -35,7 +35,7 @@ describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
     const first = runWorkflow(workflow, options)
     await expect(runWorkflow(workflow, options)).rejects.toMatchObject({
       code: 'WORKFLOW_RUN_BUSY',
-      message: expect.stringContaining('Run "run-1" is being worked on by another process'),
+      message: expect.stringContaining('Run "run-1" is running in another process'),
     })
     release()
     await first

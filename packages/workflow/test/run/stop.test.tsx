@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createMemoryLog } from '@smithers/log-memory'
-import { createSqliteLog } from '@smithers/log-sqlite'
 import { defineTool } from '@smithers/tool-core'
 import { createSmithers, runWorkflow, type WorkflowEvent } from '@smithers/workflow'
 import { scriptedAgent } from '../fixtures/scripted-agent.ts'

@@ -171,7 +171,7 @@ describe('a task whose agent has the tool response', () => {
     const output = z.object({ verdict: z.string() }) as never
     await expect(run([{ calls: [['response', good]] }], { output })).rejects.toMatchObject({
       code: 'TASK_OUTPUT_INVALID',
-      message: expect.stringContaining('in what "response" returned'),
+      message: expect.stringContaining('in the value that "response" returned'),
     })
   })
 

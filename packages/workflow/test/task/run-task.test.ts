@@ -43,7 +43,7 @@ describe('runTask', () => {
     expect(prompts[0]).toContain('"count":{"type":"string"}')
   })
 
-  test('lets the agent mend its answer, with the conversation so far', async () => {
+  test('lets the agent repair its answer, with the conversation so far', async () => {
     const { agent, prompts } = scriptedAgent({}, ['{"id":7}', 'no', '{"id":"p-7"}'])
     const events: TaskEvent[] = []
     const result = await runTask({
@@ -55,7 +55,7 @@ describe('runTask', () => {
     expect(result).toMatchObject({ output: { id: 'p-7' }, attempt: 1, repairs: 2 })
     expect(prompts[1]).toContain('{"id":7}')
     expect(prompts[1]).toContain('id: Invalid input: expected string, received number')
-    expect(prompts[2]).toContain('the answer holds no JSON')
+    expect(prompts[2]).toContain('the answer contains no JSON')
     expect(events.map(({ type }) => type)).toEqual([
       'attempt-start',
       'repair',

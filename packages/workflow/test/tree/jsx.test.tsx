@@ -16,7 +16,7 @@ async function tasksOf(children: WorkflowNode): Promise<string[]> {
 const Step = ({ id }: { id: string }) => <Task id={id}>{() => {}}</Task>
 
 describe('the JSX runtime', () => {
-  test('dissolves fragments, lists and what is false', async () => {
+  test('dissolves fragments and lists, and ignores false', async () => {
     expect(
       await tasksOf(
         <>
@@ -51,7 +51,7 @@ describe('the JSX runtime', () => {
     ).toEqual(['outer-1', 'inner-1', 'inner-2', 'outer-2'])
   })
 
-  test('is what compiled code calls, in development too', async () => {
+  test('serves compiled code, also in development mode', async () => {
     const step = jsx(Step, { id: 'a' })
     const list = jsxs(Fragment, { children: [step, jsxDEV(Step, { id: 'b' })] })
     expect(await tasksOf(list)).toEqual(['a', 'b'])
@@ -71,7 +71,7 @@ describe('the JSX runtime', () => {
     expect(prompts).toEqual(['Fix src/a.ts in at most 3 steps.'])
   })
 
-  test('makes a prompt of a function when the task begins', async () => {
+  test('calls a prompt function when the task begins', async () => {
     const { agent, prompts } = scriptedAgent({}, ['done', 'done'])
     const workflow = smithers(() => (
       <Workflow name="prompt">
@@ -86,7 +86,7 @@ describe('the JSX runtime', () => {
 })
 
 describe('createSmithers', () => {
-  test('shows a tree only what has finished, and renders it again when that has been read', async () => {
+  test('shows a tree only finished outputs, and renders it again when one that it read changes', async () => {
     const rendered: (string | undefined)[] = []
     const workflow = smithers((ctx) => {
       rendered.push(ctx.output(outputs.note, { id: 'b' }))
@@ -109,7 +109,7 @@ describe('createSmithers', () => {
     expect(rendered).toEqual([undefined, 'b'])
   })
 
-  test('does not render it again for what a task reads when it runs', async () => {
+  test('does not render again for outputs that a task reads while it runs', async () => {
     let renderings = 0
     const workflow = smithers((ctx) => {
       renderings += 1
@@ -128,7 +128,7 @@ describe('createSmithers', () => {
     expect(renderings).toBe(1)
   })
 
-  test('adds tasks for what an earlier one has found', async () => {
+  test('adds tasks for the results of earlier ones', async () => {
     const {
       Workflow: Root,
       Task: Each,
@@ -164,11 +164,11 @@ describe('createSmithers', () => {
     expect((await runWorkflow(workflow)).outputs.size).toBe(3)
   })
 
-  test('refuses what is no schema', () => {
+  test('refuses a value that is not a schema', () => {
     expect(() => createSmithers({ note: {} as z.ZodType })).toThrow(
       expect.objectContaining({
         code: 'WORKFLOW_INVALID',
-        message: 'createSmithers: "note" must be a schema of Zod 4, got object.',
+        message: 'createSmithers: "note" must be a Zod 4 schema, got object.',
       }),
     )
   })

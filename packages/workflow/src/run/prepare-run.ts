@@ -1,0 +1,91 @@
+import { dirname } from 'node:path'
+import { SmithersError, type ToolCallLog, type ToolRunOptions } from '@smithers/tool-core'
+import type { RunRow, RunStore } from '@smithers/tool-core/log'
+import { createMemoryLog } from '@smithers/tool-core/memory-log'
+import { isWorkflow, type WorkflowDefinition } from '../define/workflow-definition.ts'
+import { toleratingListener } from '../events/tolerating-listener.ts'
+import type { WorkflowEvent } from '../events/workflow-event.ts'
+import { allowedKeys } from '../task/allowed-keys.ts'
+import { checkedContext } from '../task/checked-context.ts'
+import { assertSameInput, givenInput, parseInput } from './run-input.ts'
+import {
+  assertWorkflowOptions,
+  mergeOptions,
+  optionsForTools,
+  type RecordedOptions,
+  type RunWorkflowOptions,
+} from './run-options.ts'
+
+/** A run whose options and input have been checked. Nothing has been recorded yet. */
+export interface PreparedRun {
+  readonly workflow: WorkflowDefinition
+  readonly runId: string
+  /** The caller chose the id, so the log may know the run. */
+  readonly isNamed: boolean
+  readonly log: ToolCallLog
+  readonly runs: RunStore
+  /** The run as recorded earlier; undefined for a new one. */
+  readonly recorded: RunRow | undefined
+  /** The input, to be recorded; null when it is not plain JSON. */
+  readonly inputJson: string | null
+  /** Why the input cannot be recorded. */
+  readonly inputError: SmithersError | null
+  /** The options that a resume inherits. */
+  readonly optionsJson: string
+  readonly leaseMs: number
+  readonly toolOptions: ToolRunOptions
+  readonly allow: readonly string[]
+  readonly backoffMs: number
+  readonly signal: AbortSignal | undefined
+  readonly emit: (event: WorkflowEvent) => void
+}
+
+/**
+ * Checks everything that a resume could not repair, so that wrong options and input begin no run.
+ *
+ * @throws SmithersError `INVALID_INPUT`
+ */
+export async function prepareRun(
+  workflow: WorkflowDefinition,
+  options: RunWorkflowOptions,
+): Promise<PreparedRun> {
+  if (!isWorkflow(workflow)) {
+    throw new SmithersError(
+      'INVALID_INPUT',
+      'runWorkflow needs a workflow: the value that smithers(…) returns.',
+    )
+  }
+  assertWorkflowOptions(options)
+  const { input, runId = crypto.randomUUID(), log = createMemoryLog(), signal } = options
+  const runs = log.runs ?? createMemoryLog().runs
+  const [recorded] = await runs.list({ runId })
+  const earlier = (
+    recorded === undefined ? {} : JSON.parse(recorded.optionsJson)
+  ) as RecordedOptions
+  const folder = workflow.file === null ? process.cwd() : dirname(workflow.file)
+  const merged = mergeOptions(options, { rootDir: folder, ...earlier })
+  const toolOptions = { ...optionsForTools({ ...options, ...merged }), log }
+  const { rootDir } = checkedContext({ ...toolOptions, runId })
+  assertSameInput(input, recorded)
+  const given = givenInput(input)
+  if ((recorded?.inputJson ?? null) === null && given.json !== null) {
+    await parseInput(workflow, JSON.parse(given.json))
+  }
+  return {
+    workflow,
+    runId,
+    isNamed: options.runId !== undefined,
+    log,
+    runs,
+    recorded,
+    inputJson: given.json,
+    inputError: given.error,
+    optionsJson: JSON.stringify({ ...merged, rootDir }),
+    leaseMs: options.leaseMs ?? 60_000,
+    toolOptions: { ...toolOptions, rootDir },
+    allow: allowedKeys(options.allow),
+    backoffMs: options.backoffMs ?? 1000,
+    signal,
+    emit: toleratingListener(options.onEvent),
+  }
+}
