@@ -37,5 +37,6 @@ export const toolOptionNames: Readonly<Record<keyof TaskToolOptions, true>> = {
   maxInlineOutputBytes: true,
   onApproval: true,
   maxWarningBytes: true,
+  previews: true,
   allow: true,
 }

@@ -228,6 +228,7 @@ describe('runWorkflow', () => {
   })
 
   test('warns of the calls in a log that keeps no runs', async () => {
+    const memory = createMemoryLog()
     const send = defineTool({
       name: 'send',
       schema: z.object({}),
@@ -248,7 +249,7 @@ describe('runWorkflow', () => {
         </Task>
       </Workflow>
     ))
-    const options = { runId: 'run-1', log, input: { file: '' } }
+    const options = { runId: 'run-1', log: memory, input: { file: '' } }
     await expect(runWorkflow(workflow, options)).rejects.toMatchObject({
       code: 'TASK_FAILED',
       cause: { message: 'the connection was lost' },
