@@ -6,7 +6,7 @@ import { createToolRun, defineTool, type ToolCallOptions } from '@smithers/tool-
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { tool } from 'ai'
 import { z } from 'zod'
-import { hashInput, idempotencyKey } from '../src/history/idempotency-key.ts'
+import { hashInput, idempotencyKey } from '../src/history/call-identity.ts'
 
 const rounds = 60
 const callsPerRound = 500

@@ -1,8 +1,7 @@
-import type { StartRow } from '../log/tool-call-log.ts'
-import type { ToolCallOptions } from '../contract/tool-call-options.ts'
-import type { ToolContext } from '../contract/task-context.ts'
-import type { TaskContext } from '../contract/task-context.ts'
 import type { CallAbort } from '../context/call-abort.ts'
+import type { ConversationMessage, TaskContext, ToolContext } from '../contract/task-context.ts'
+import type { ToolCallOptions } from '../contract/tool-call-options.ts'
+import type { StartRow } from '../log/tool-call-log.ts'
 
 /** Makes what the tool gets as its second parameter. */
 export function createCallContext(
@@ -11,21 +10,74 @@ export function createCallContext(
   options: ToolCallOptions,
   abort: CallAbort,
 ): ToolContext {
-  return Object.freeze({
-    ...task,
-    idempotencyKey: row.idempotencyKey ?? '',
-    toolName: row.toolName,
-    sideEffect: row.sideEffect,
-    idempotent: row.idempotent,
-    seq: row.seq,
-    occurrence: row.occurrence,
-    toolCallId: options.toolCallId,
-    messages: options.messages,
-    context: options.context ?? options.experimental_context,
-    experimental_sandbox: options.experimental_sandbox,
-    // Most tools never look at it, and combining signals costs more than the rest of the context.
-    get abortSignal() {
-      return abort.signal
-    },
-  })
+  return Object.freeze(new CallContext(task, row, options, abort))
+}
+
+/** Fields one by one, and one getter for all: a getter of each object's own costs more than the rest of the object. */
+class CallContext implements ToolContext {
+  readonly runId: string
+  readonly nodeId: string
+  readonly iteration: number
+  readonly attempt: number
+  readonly rootDir: string
+  readonly allowNetwork: boolean
+  readonly maxOutputBytes: number
+  readonly timeoutMs: number
+  readonly isolation: TaskContext['isolation']
+  readonly taskIdempotencyKey: string
+  readonly ephemeral: boolean
+  readonly log: TaskContext['log']
+  readonly durabilitySnapshot: TaskContext['durabilitySnapshot']
+  readonly idempotencyKey: string
+  readonly toolName: string
+  readonly sideEffect: boolean
+  readonly idempotent: boolean
+  readonly seq: number
+  readonly occurrence: number
+  readonly toolCallId: string
+  readonly messages: readonly ConversationMessage[]
+  readonly context: unknown
+  readonly experimental_sandbox: unknown
+  declare readonly abortSignal: AbortSignal
+  readonly #abort: CallAbort
+
+  constructor(task: TaskContext, row: StartRow, options: ToolCallOptions, abort: CallAbort) {
+    this.runId = task.runId
+    this.nodeId = task.nodeId
+    this.iteration = task.iteration
+    this.attempt = task.attempt
+    this.rootDir = task.rootDir
+    this.allowNetwork = task.allowNetwork
+    this.maxOutputBytes = task.maxOutputBytes
+    this.timeoutMs = task.timeoutMs
+    this.isolation = task.isolation
+    this.taskIdempotencyKey = task.taskIdempotencyKey
+    this.ephemeral = task.ephemeral
+    this.log = task.log
+    this.durabilitySnapshot = task.durabilitySnapshot
+    this.idempotencyKey = row.idempotencyKey ?? ''
+    this.toolName = row.toolName
+    this.sideEffect = row.sideEffect
+    this.idempotent = row.idempotent
+    this.seq = row.seq
+    this.occurrence = row.occurrence
+    this.toolCallId = options.toolCallId
+    this.messages = options.messages
+    this.context = options.context ?? options.experimental_context
+    this.experimental_sandbox = options.experimental_sandbox
+    this.#abort = abort
+    Object.defineProperty(this, 'abortSignal', abortSignal)
+  }
+
+  static signalOf(context: CallContext): AbortSignal {
+    return context.#abort.signal
+  }
+}
+
+/** An own property, so that a copy of the context has it; most tools never look, and the signal is made by then. */
+const abortSignal: PropertyDescriptor = {
+  enumerable: true,
+  get(this: CallContext) {
+    return CallContext.signalOf(this)
+  },
 }

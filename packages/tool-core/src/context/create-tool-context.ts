@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type JournalOptions, resolveJournalPolicy } from '../contract/journal-options.ts'
 import { attachJournal } from '../journal/attempt-journal.ts'
-import { taskIdempotencyKey } from '../history/idempotency-key.ts'
+import { taskIdempotencyKey } from '../history/call-identity.ts'
 import { complaintOfUnknown, type OptionNames } from '../contract/known-options.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'

@@ -84,7 +84,7 @@ export class AttemptJournal {
 
   /** What went wrong with the run itself, so that its result must not be trusted. */
   get fatal(): SmithersError | undefined {
-    return this.#fatal ?? this.pause.reason
+    return this.#fatal ?? (this.pause.waiting.length > 0 ? this.pause.reason : undefined)
   }
 
   /** Stops the run: the AI SDK would turn an error thrown by a tool into a text for the model and go on. */

@@ -6,7 +6,8 @@ import { SmithersError } from '../errors/smithers-error.ts'
  */
 export class RunPause {
   readonly #stop: (error: SmithersError) => void
-  readonly #waiting: SmithersError[] = []
+  /** The calls that wait for approval. */
+  readonly waiting: SmithersError[] = []
   #running = 0
 
   /** @param stop Ends the run, with the error that names every call that waits. */
@@ -20,21 +21,21 @@ export class RunPause {
 
   end(): void {
     this.#running -= 1
-    if (this.#running > 0 || this.#waiting.length === 0) return
+    if (this.#running > 0 || this.waiting.length === 0) return
     // The AI SDK starts the calls of a turn one after another, each after some microtasks.
     setImmediate(() => {
-      if (this.#running === 0) this.#stop(runPaused(this.#waiting))
+      if (this.#running === 0) this.#stop(runPaused(this.waiting))
     })
   }
 
   /** A call waits for approval. */
   add(waiting: SmithersError): void {
-    this.#waiting.push(waiting)
+    this.waiting.push(waiting)
   }
 
   /** Why the run is over, once it is. */
   get reason(): SmithersError | undefined {
-    return this.#running === 0 && this.#waiting.length > 0 ? runPaused(this.#waiting) : undefined
+    return this.#running === 0 && this.waiting.length > 0 ? runPaused(this.waiting) : undefined
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '../../src/json/canonical-json.ts'
-import { hashInput } from '../../src/history/idempotency-key.ts'
+import { hashInput } from '../../src/history/call-identity.ts'
 
 // Read rather than imported: bundlers refuse the lone surrogate in it.
 const vectors = JSON.parse(

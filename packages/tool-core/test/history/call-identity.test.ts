@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createToolRun, defineTool, type ToolRunOptions } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
-import { hashInput, idempotencyKey, type KeyMaterial } from '../../src/history/idempotency-key.ts'
+import { hashInput, idempotencyKey, type KeyMaterial } from '../../src/history/call-identity.ts'
 import { callOptions } from '../fixtures/charge-tool.ts'
 import vectors from '../fixtures/idempotency-keys.json' with { type: 'json' }
 

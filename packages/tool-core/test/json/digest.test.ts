@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { v5 } from 'uuid'
-import { uuidV5 } from '../../src/json/uuid-v5.ts'
+import { uuidV5 } from '../../src/json/digest.ts'
 
 describe('uuidV5', () => {
   test('gives the UUIDs that the uuid package gives', () => {
