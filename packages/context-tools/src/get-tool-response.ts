@@ -23,14 +23,14 @@ export interface ToolResponse {
   readonly bytes: number
   readonly offset: number
   readonly text: string
-  /** Where to go on; null at the end. */
+  /** Where to continue; null at the end. */
   readonly nextOffset: number | null
   /** Said when the rest was never kept. */
   readonly note?: string
 }
 
 /**
- * Makes the tool that reads full outputs (S4 §get_tool_response): those that the run's `maxInlineOutputBytes` cut, and
+ * Makes the tool that reads full outputs: those that the run's `maxInlineOutputBytes` cut, and
  * every other recorded output of the run, by the id of the execution or of the tool call.
  *
  * @param options `maxBytes`: most that one answer holds. @default 50_000

@@ -42,7 +42,7 @@ const item = z.object({
 })
 
 /**
- * Makes the planning tool (S4 §manage_todo_list): `write` replaces the plan, `update` patches items by id, `read`
+ * Makes the planning tool: `write` replaces the plan, `update` patches items by id, `read`
  * returns it with its version. The plan is in the state of the run, so it outlives the process with a durable log.
  */
 export function createManageTodoList(
@@ -56,9 +56,9 @@ export function createManageTodoList(
     schema: z.object({
       operation: z.enum(['write', 'update', 'read']),
       items: z.array(item).max(maxItems).optional().describe('For write and update.'),
-      expectedVersion: z.int().min(0).optional().describe('0 when there is no plan yet.'),
+      expectedVersion: z.int().min(0).optional().describe('0 before the first plan.'),
     }),
-    // It changes the run's own state, which a retry goes on with: nothing to warn of, nothing to repeat with care.
+    // It changes the run's own state, which a retry continues with, so a retry needs no warning.
     archivesOutput: false,
     execute: async ({ operation, items, expectedVersion }, ctx) => {
       const plan = planOf(ctx, scope)

@@ -17,10 +17,10 @@ export interface ResponseTool<Output> {
 }
 
 /**
- * Makes the tool with which an agent finishes (S4 §response). The first valid call counts and ends the task: calls that
+ * Makes the tool with which an agent finishes. The first valid call counts and ends the task: calls that
  * the agent makes after it, in the same turn too, do not run. An invalid call tells the agent what is wrong.
  *
- * A schema that is no object becomes the property `value`, since providers take objects only.
+ * A schema of anything but an object becomes the property `value`, since providers only take objects.
  */
 export function createResponse<Schema extends ZodType>(options: {
   readonly outputSchema: Schema

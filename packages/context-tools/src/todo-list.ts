@@ -33,7 +33,7 @@ export async function readPlan({ store, runId, key }: StoredPlan): Promise<TodoL
 
 /**
  * Changes a plan in one step: of many writers that expect the same version one wins. Without an expected version a
- * change is made to whatever the plan is by then.
+ * change is made to the plan as it is by then.
  *
  * @throws SmithersError `TOOL_STATE_CONFLICT` when the plan has another version, or always another writer is faster; the
  *   plan is unchanged.
@@ -58,11 +58,11 @@ export async function changePlan(
     const valueJson = JSON.stringify(items)
     const stored = await store.set({ runId, key, version, valueJson, updatedAtMs: Date.now() })
     if (stored) return { version, items }
-    // Somebody else was faster: look again.
+    // Another writer was faster: look again.
   }
   throw new SmithersError(
     'TOOL_STATE_CONFLICT',
-    `The plan was not changed: ${mostTries} times in a row somebody else changed it first. Read it, and try again.`,
+    `The plan was not changed: ${mostTries} times in a row another writer was faster. Read it, and try again.`,
     { details: { tries: mostTries }, effect: 'none' },
   )
 }

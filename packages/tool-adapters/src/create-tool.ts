@@ -28,7 +28,7 @@ export type CreateStreamingToolOptions<
 }
 
 /**
- * Makes a tool from the shape of the agent SDK (S4 §createTool). Apart from the name of the function it is
+ * Makes a tool from the shape of the agent SDK. Apart from the name of the function it is
  * `defineTool`: the same gates, context and log.
  *
  * @throws SmithersError `INVALID_TOOL`

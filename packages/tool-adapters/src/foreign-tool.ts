@@ -25,7 +25,7 @@ export type ForeignFunction = (args: never, call: never) => unknown
 
 /**
  * A tool of another library: an object with a function that runs it. The first of `invoke`, `call`, `run`, `func` and
- * `_call` that it has is used. Gate options that it carries (S4 §Important fields) apply.
+ * `_call` that it has is used. Gate options that it carries apply.
  */
 export interface ForeignTool extends GateOptions<never> {
   readonly name?: string
@@ -49,11 +49,11 @@ export type AdaptOptions = Partial<
 /**
  * Puts a foreign tool under the same gates, context and log as any other.
  *
- * Nothing is known of what it does, so it counts as a side effect that must not be repeated by accident, unless
+ * Its effects are unknown, so it counts as a side effect that must not be repeated by accident, unless
  * `sideEffect` and `idempotent` say otherwise or it declares `cache`, which only fits a tool without effects.
  *
  * It gets arguments of its own, so that changing them changes nothing elsewhere. One that does not stop within a second
- * of being aborted is left to itself: its call fails with `TOOL_ABORTED`. What it throws that is no error becomes one,
+ * of being aborted is left to itself: its call fails with `TOOL_ABORTED`. A thrown value that is not an error becomes one,
  * `TOOL_FAILED`.
  *
  * @throws SmithersError `INVALID_TOOL` when it has no function, no name or no Zod 4 schema.
@@ -101,7 +101,7 @@ export function adaptTool(
   })
 }
 
-/** What a foreign function is told of the call. */
+/** What a foreign function knows of the call. */
 function callOf(ctx: ToolContext): ForeignCall {
   return {
     signal: ctx.abortSignal,

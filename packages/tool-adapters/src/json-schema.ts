@@ -3,8 +3,8 @@ import { fromJSONSchema, looseObject, type ZodType } from 'zod'
 
 /**
  * A Zod schema of a JSON Schema from elsewhere. A model is shown the JSON Schema as it is. What is checked here is what
- * Zod can say of it, and no regular expression, since one from elsewhere may be made to run forever: whoever runs the
- * tool checks the rest.
+ * Zod can say of it, and no regular expression, since one from elsewhere may run forever: the server of the tool
+ * checks the rest.
  *
  * @throws SmithersError `INVALID_TOOL` for one that is nested too deeply to be read.
  */

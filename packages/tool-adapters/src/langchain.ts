@@ -80,7 +80,7 @@ function schemaOf({ name, schema }: LangChainTool): ZodType {
   return zodOf(toJsonSchema(schema as never), name)
 }
 
-/** LangChain would open arguments that look like a tool call and run what is in them, which nobody has validated. */
+/** LangChain would open arguments that look like a tool call and run what is in them, unvalidated. */
 function plainArguments(toolName: string, args: unknown): never {
   const { type } = (args ?? {}) as { readonly type?: unknown }
   if (type !== 'tool_call') return args as never

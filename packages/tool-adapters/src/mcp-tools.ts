@@ -20,7 +20,7 @@ import { toModelOutput } from './mcp-output.ts'
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {
   /**
-   * What `defineTool` is told of one tool, over what the server says of it: gates, other flags, another `name`, a
+   * Options of `defineTool` for one tool, over what the server says of it: gates, other flags, another `name`, a
    * `schema` that checks more. `null` leaves the tool out.
    */
   readonly configure?: (tool: McpToolDefinition) => AdaptOptions | null | undefined
@@ -34,7 +34,7 @@ export interface McpToolsOptions {
  * Makes defined tools of all tools of an MCP server, by names that providers accept (`.` and all else becomes `_`): the
  * same gates, context and log as any other. Reads the list once; call it again when the server says that the list has
  * changed. A call takes at most `timeoutMs` of the tool, else of the run; ended early, it is cancelled at the server by
- * clients that can. Whatever fails is `TOOL_FAILED`, an error that the server reports too.
+ * clients that can. Every failure is `TOOL_FAILED`, also one that the server reports.
  *
  * `readOnlyHint` makes a tool one without side effect, `idempotentHint` one that may be repeated. A tool without hints,
  * and one that claims to be read-only and destructive at once, is a side effect that must not be repeated by accident.
@@ -55,7 +55,7 @@ export async function mcpTools(
     const key = safeName(name)
     if (tools.has(key)) throw invalid(name, `has a name that another tool has too, "${key}".`)
     const hints = trustAnnotations ? definition.annotations : undefined
-    // One flag from here with the other from the server would be a statement of nobody's.
+    // One flag from here and the other from the server would contradict both.
     const flags = settings?.sideEffect === undefined ? flagsOf(hints) : {}
     tools.set(key, toolOf(client, definition, { ...flags, ...settings, name }))
   }

@@ -6,7 +6,7 @@ export type {
   KeyOption,
   OnRetry,
   PriorCall,
-  Verdict,
+  Verification,
 } from './contract/tool-definition.ts'
 export { getDefinedToolMetadata, type ToolMetadata } from './contract/tool-metadata.ts'
 export type { ToolCallOptions } from './contract/tool-call-options.ts'

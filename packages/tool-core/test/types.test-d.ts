@@ -12,7 +12,7 @@ import {
   defineTool,
   type DefineToolOptions,
   toolset,
-  type Verdict,
+  type Verification,
 } from '@smithers/tool-core'
 
 const weather = defineTool({
@@ -191,7 +191,7 @@ describe('verify and logOutput', () => {
       schema: z.object({}),
       sideEffect: true,
       // @ts-expect-error the verdict must hold an output of the tool
-      verify: async (): Promise<Verdict<string | undefined>> => ({ happened: false }),
+      verify: async (): Promise<Verification<string | undefined>> => ({ happened: false }),
       execute: async (_args, _ctx) => 'paid',
     })
     void pay

@@ -7,7 +7,7 @@ import { isThenable } from './maybe-promise.ts'
  */
 export function notPromised(value: unknown): unknown {
   if (!isThenable(value)) return value
-  // Nobody waits for it, so its failure must not end the process.
+  // The promise is not awaited, so its failure must not end the process.
   value.then(undefined, () => {})
   throw new TypeError('it returned a promise. It must return its value at once.')
 }

@@ -1,4 +1,4 @@
-/** How long to wait for somebody else's work, and what to throw instead of waiting on. */
+/** How long to wait for work that may never end, and what to throw then. */
 export interface TimeoutOptions {
   /** Milliseconds; undefined for no limit. */
   readonly timeoutMs: number | undefined
@@ -19,7 +19,7 @@ export function withTimeout<Value>(
   const stop = (): void => reject(aborted?.(signal?.reason) ?? signal?.reason)
   signal?.addEventListener('abort', stop, { once: true })
   if (signal?.aborted === true) stop()
-  // Always listened to, so that a failure after that is nobody's unhandled rejection.
+  // Always listened to, so that a later failure is not an unhandled rejection.
   work.then(resolve, reject)
   return promise.finally(() => {
     clearTimeout(timer)

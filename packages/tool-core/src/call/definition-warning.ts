@@ -2,7 +2,7 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /**
  * Warns the author of a tool that must not run twice when its `execute` takes no context: it almost surely needs
- * `ctx.idempotencyKey` (S0 §execute). Each tool is defined once, so it warns once.
+ * `ctx.idempotencyKey`. Each tool is defined once, so it warns once.
  */
 export function warnOnce(
   options: { readonly acceptsContext?: boolean; readonly execute: unknown },
@@ -15,7 +15,7 @@ export function warnOnce(
   )
 }
 
-/** True when the function of a tool takes the context, as far as anybody can tell. */
+/** True when the function of a tool takes the context, as far as its source shows. */
 export function takesContext(options: {
   readonly acceptsContext?: boolean
   readonly execute: unknown

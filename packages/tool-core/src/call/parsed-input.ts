@@ -107,7 +107,7 @@ function partsOf(definition: Definition): readonly ZodType[] | undefined {
     case 'readonly':
     case 'prefault':
       return part('innerType')
-    // `default` and `catch` put in values that nobody has checked, which need not fit.
+    // `default` and `catch` insert unchecked values, which may not fit.
     case 'union':
       return definition['options'] as readonly ZodType[]
     case 'intersection':

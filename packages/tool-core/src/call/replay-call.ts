@@ -1,7 +1,7 @@
 import { repetitionNote, unreusableNote } from '../history/repetition-note.ts'
 import {
   blockedError,
-  invalidVerdictError,
+  invalidVerificationError,
   unverifiedError,
   verifyTimeoutError,
 } from '../journal/call-errors.ts'
@@ -12,7 +12,7 @@ import { drive, settled, type Steps } from '../async/maybe-promise.ts'
 import { readRecordedJson } from '../json/read-recorded-json.ts'
 import type { RecordedJson } from '../json/recorded-json.ts'
 import { withTimeout } from '../async/with-timeout.ts'
-import type { OnRetry, PriorCall, Verdict } from '../contract/tool-definition.ts'
+import type { OnRetry, PriorCall, Verification } from '../contract/tool-definition.ts'
 
 /** Answers with the recorded output of an earlier success; undefined when the record is not the whole output. */
 export function* answerFromRecord(
@@ -43,51 +43,51 @@ export async function verifyPrior(
   onRetry: OnRetry,
 ): Promise<BegunCall> {
   const { record, finish } = call
-  let verdict: Verdict<unknown>
+  let answer: Verification<unknown>
   try {
-    verdict = await ask(call, prior, running)
+    answer = await ask(call, prior, running)
   } catch (error) {
     return drive(finish.refuse(stoppedError(call) ?? unverifiedError(prior.toolName, error)))
   }
-  if (verdict.happened === true) {
-    const { output } = verdict
+  if (answer.happened === true) {
+    const { output } = answer
     const replay = { status: 'success', effect: 'none', replayOf: prior.callToken } as const
     const recorded = record.describeOutput(output)
     const fenced = await drive(finish.finish({ ...replay, output: recorded }))
     if (fenced !== undefined) throw fenced
     return { kind: 'answer', output }
   }
-  if (verdict.happened === false) return running
+  if (answer.happened === false) return running
   if (onRetry === 'block') return drive(refuseRepetition(call, prior))
   noteRepetition(call, prior)
   return running
 }
 
-/** Waits for the verdict of the tool, as long as the tool itself may take. */
+/** Waits for the tool's answer, as long as the tool itself may take. */
 async function ask(
   { definition, task, abort }: CallScope,
   prior: CallSummary,
   { args, context }: Extract<BegunCall, { kind: 'run' }>,
-): Promise<Verdict<unknown>> {
+): Promise<Verification<unknown>> {
   const { verify, timeoutMs = task.timeoutMs } = definition
   const { signal } = abort
   const asked = (async () => runWithinTask(task, () => verify?.(args, priorCall(prior), context)))()
   let timeout: unknown
-  const verdict: unknown = await withTimeout(asked, {
+  const answer: unknown = await withTimeout(asked, {
     timeoutMs,
     timedOut: () => (timeout = verifyTimeoutError(prior.toolName, timeoutMs)),
     signal,
   }).catch((error: unknown) => {
-    // Nobody waits any more for what the tool still does.
+    // The result is no longer awaited, so tell the tool to stop.
     if (error === timeout) abort.abort(timeout)
     throw error
   })
-  if (isVerdict(verdict)) return verdict
-  throw invalidVerdictError(prior.toolName)
+  if (isVerification(answer)) return answer
+  throw invalidVerificationError(prior.toolName)
 }
 
 // Anything else, such as a forgotten return, must not pass for "it did not happen".
-function isVerdict(value: unknown): value is Verdict<unknown> {
+function isVerification(value: unknown): value is Verification<unknown> {
   if (typeof value !== 'object' || value === null || !('happened' in value)) return false
   const { happened } = value
   if (happened === true) return 'output' in value

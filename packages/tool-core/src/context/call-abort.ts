@@ -1,4 +1,4 @@
-/** The ways in which one call ends early, as one signal. Made only when somebody looks at it. */
+/** The ways in which one call ends early, as one signal. Made when it is first read. */
 export class CallAbort {
   readonly #sources: () => readonly (AbortSignal | undefined)[]
   #controller: AbortController | undefined
@@ -10,7 +10,7 @@ export class CallAbort {
     this.#sources = sources
   }
 
-  /** Aborts the call itself: its time is over, or somebody else has taken it over. */
+  /** Aborts the call itself: its time is over, or another worker has taken it over. */
   abort(error: unknown): void {
     this.#reason ??= { error }
     this.#controller?.abort(error)

@@ -88,7 +88,7 @@ export function createToolContext(options: ToolContextOptions = {}): TaskContext
   return createContext(options, false)
 }
 
-/** The context of options that stand where a context was expected, among whatever else the object holds. */
+/** The context of options given in place of a context; the object may hold other properties. */
 export function createAmbientContext(options: ToolContextOptions): TaskContext {
   return createContext(options, false)
 }

@@ -13,7 +13,7 @@ export type ThrownValue =
   | null
   | undefined
 
-/** How results are reused instead of running the tool again (S4 §Idempotent tool caching). */
+/** How results are reused instead of running the tool again. */
 export interface CacheOptions<Args> {
   /** What makes two calls the same; any JSON value. @default the arguments */
   readonly keyFn?: ((args: Args) => unknown) | undefined
@@ -23,7 +23,7 @@ export interface CacheOptions<Args> {
   readonly scope?: 'run' | 'invoke' | undefined
 }
 
-/** How a failing tool is tried again (S4 §Retry and circuit breaker). */
+/** How a failing tool is tried again. */
 export interface RetryOptions {
   /** Tries after the first. @default 0 */
   readonly maxRetries?: number | undefined
@@ -52,7 +52,7 @@ export interface GateOptions<Args> {
     | ((args: Args, ctx: ToolContext) => MaybePromise<boolean>)
     | undefined
   /**
-   * What the approver is asked. In a text, `{{name}}` stands for an argument as the log shows it. What a function
+   * What the approver is asked. In a text, `{{name}}` is replaced by an argument as the log shows it. What a function
    * returns is stored as it is.
    */
   readonly approvalPrompt?: string | ((args: Args) => string) | undefined

@@ -6,7 +6,7 @@ import { compileRedaction, type Redaction, type RedactionOptions } from '../json
  * How cautious a run is with calls that earlier attempts made, when a tool does not say `onRetry` itself.
  *
  * `'warn'`: repeat them with the same key and warn. `'reuse'`: return a recorded success instead of repeating it.
- * `'strict'`: refuse to repeat until somebody decides.
+ * `'strict'`: refuse to repeat until the key is allowed.
  */
 export type RunSafety = 'warn' | 'reuse' | 'strict'
 
@@ -18,7 +18,7 @@ export interface JournalOptions {
   readonly keyScope?: 'call' | 'task' | undefined
   /**
    * Makes the recorded hash of arguments an HMAC, so that short secrets cannot be guessed from it. Idempotency keys are
-   * made from that hash, or they could be guessed from in its place: with another secret, a run that goes on misses its
+   * made from that hash, or they could be guessed from in its place: with another secret, a resumed run misses its
    * earlier calls. Keep the old one until open runs have ended.
    */
   readonly keySecret?: string | undefined

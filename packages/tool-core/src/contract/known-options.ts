@@ -2,7 +2,7 @@
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>
 
 /**
- * Says which of the given options nobody knows, or null. Those set to `undefined` count as left out. A misspelt option
+ * Names the unknown options, or null. Those set to `undefined` count as left out. A misspelt option
  * would otherwise be lost in silence, and with it what it was to protect.
  */
 export function complaintOfUnknown(

@@ -4,7 +4,7 @@ import type { ToolCallLog } from '../log/tool-call-log.ts'
 export type IsolationOption = 'auto' | 'require' | 'none' | { readonly require: readonly string[] }
 /** Called after `execute` of every tool with a side effect, with the tool's name and the id of the call. */
 export type DurabilitySnapshot = (name: string, toolUseId: string) => unknown
-/** What all calls of one task share (S0 §ctx). Frozen. */
+/** What all calls of one task share. Frozen. */
 export interface TaskContext {
   /** The run. */
   readonly runId: string
@@ -40,7 +40,7 @@ export interface ConversationMessage {
   readonly content: unknown
 }
 
-/** What `execute` gets as its second parameter: the task, and this call (S0 §ctx). Frozen. */
+/** What `execute` gets as its second parameter: the task, and this call. Frozen. */
 export interface ToolContext<Context = unknown> extends TaskContext {
   /**
    * The same for the same call in every attempt, and for no other call of the task: a UUID of 36 characters. Pass it to

@@ -5,7 +5,7 @@ import type { ToolMetadata } from './tool-metadata.ts'
 import type { ToolContext } from './task-context.ts'
 import type { TaskContext } from './task-context.ts'
 
-/** How a repeated call of an earlier attempt is treated (durability.md §2.3). */
+/** How a repeated call of an earlier attempt is treated. */
 export type OnRetry = 'rerun' | 'reuse' | 'warn' | 'block'
 
 /** What an earlier attempt left of the same call. */
@@ -13,7 +13,7 @@ export interface PriorCall {
   readonly idempotencyKey: string | null
   readonly attempt: number
   readonly startedAtMs: number
-  /** `'unknown'`: it started and nobody knows how it ended. */
+  /** `'unknown'`: it started, and its end was not recorded. */
   readonly outcome: 'success' | 'error' | 'unknown'
   /** The recorded arguments as JSON. */
   readonly inputJson: string | null
@@ -21,7 +21,7 @@ export interface PriorCall {
 }
 
 /** What `verify` found out about an earlier call. */
-export type Verdict<Output> =
+export type Verification<Output> =
   | { readonly happened: true; readonly output: Output }
   | { readonly happened: false }
   | { readonly happened: 'unknown' }
@@ -46,7 +46,9 @@ export interface ToolDefinition {
   readonly streams: boolean
   readonly key: KeyOption<unknown>
   readonly onRetry: OnRetry | undefined
-  readonly verify: ((args: unknown, prior: PriorCall, ctx: ToolContext) => MaybeVerdict) | undefined
+  readonly verify:
+    | ((args: unknown, prior: PriorCall, ctx: ToolContext) => MaybeVerification)
+    | undefined
   readonly timeoutMs: number | undefined
   readonly finalAnswer: boolean
   readonly archivesOutput: boolean
@@ -57,4 +59,4 @@ export interface ToolDefinition {
   readonly warn: (message: string) => void
 }
 
-type MaybeVerdict = Verdict<unknown> | PromiseLike<Verdict<unknown>>
+type MaybeVerification = Verification<unknown> | PromiseLike<Verification<unknown>>

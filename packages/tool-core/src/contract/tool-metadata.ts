@@ -11,8 +11,7 @@ export interface ToolMetadata {
 export const toolMetadata: unique symbol = Symbol.for('smithers.tool.metadata') as never
 
 /**
- * Returns the metadata that `defineTool` attached, or `null` for plain AI SDK tools and everything else (S0
- * §getDefinedToolMetadata). Survives spreading the tool and passing it through `tool()`.
+ * Returns the metadata that `defineTool` attached, or `null` for plain AI SDK tools and everything else. Survives spreading the tool and passing it through `tool()`.
  *
  * @example
  * getDefinedToolMetadata(write) // { name: 'write', sideEffect: true, idempotent: false }

@@ -1,6 +1,6 @@
 import type { output as SchemaOutput, ZodType } from 'zod'
 import { type AiSdkFields, aiSdkFields } from '../contract/ai-sdk-fields.ts'
-import type { KeyOption, OnRetry, PriorCall, Verdict } from '../contract/tool-definition.ts'
+import type { KeyOption, OnRetry, PriorCall, Verification } from '../contract/tool-definition.ts'
 import type { OutputOf } from '../contract/defined-tool.ts'
 import type { GateOptions } from '../contract/gate-options.ts'
 import type { OptionNames } from '../contract/known-options.ts'
@@ -35,7 +35,7 @@ interface ToolSettings<Schema extends ZodType, Output, Name extends string, Cont
   readonly key?: KeyOption<SchemaOutput<Schema>>
   /**
    * What to do with a call that an earlier attempt made: run it again with the same key (`'rerun'`, and `'warn'`, which
-   * also tells the agent), return the recorded output (`'reuse'`), or refuse until somebody decides (`'block'`).
+   * also tells the agent), return the recorded output (`'reuse'`), or refuse until the key is allowed (`'block'`).
    *
    * @default 'warn' for side effects that are not idempotent, else 'rerun'
    */
@@ -45,7 +45,7 @@ interface ToolSettings<Schema extends ZodType, Output, Name extends string, Cont
     args: SchemaOutput<Schema>,
     prior: PriorCall,
     ctx: ToolContext<NoInfer<Context>>,
-  ) => Verdict<NoInfer<Output>> | PromiseLike<Verdict<NoInfer<Output>>>
+  ) => Verification<NoInfer<Output>> | PromiseLike<Verification<NoInfer<Output>>>
   /** Milliseconds after which `ctx.abortSignal` is aborted and the call fails with `TOOL_TIMEOUT`. @default none */
   readonly timeoutMs?: number
   /** What the log, events and traces see of the input. */

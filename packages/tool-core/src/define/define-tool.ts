@@ -23,7 +23,7 @@ import { toolMetadata } from '../contract/tool-metadata.ts'
 import { redefineKey } from './with-gates.ts'
 
 /**
- * Makes an AI SDK tool whose calls are validated, keyed and journaled (S0 §defineTool).
+ * Makes an AI SDK tool whose calls are validated, keyed and journaled.
  *
  * @throws SmithersError `INVALID_TOOL` for an empty name, a schema that is not Zod 4, or options that contradict each
  *   other.
@@ -57,7 +57,7 @@ export function defineTool(
       execute(definition, args, callOptions),
     [toolMetadata]: definition.metadata,
     ...carryApproval(definition),
-    // Whoever drives the agent takes what such a call returns for the task's output.
+    // A workflow takes what such a call returns as the task's output.
     ...(definition.finalAnswer && { [Symbol.for('smithers.tool.finalAnswer')]: true }),
     [redefineKey]: (gates: object) => defineTool({ ...options, ...gates }),
   }

@@ -18,10 +18,10 @@ export interface GateableTool {
 export type ArgumentsOf<Tool extends GateableTool> = Parameters<Tool['execute']>[0]
 
 /**
- * Returns a copy of a defined tool with gates in place of its own, for tools that somebody else defined. Bind it to a
+ * Returns a copy of a defined tool with gates in place of its own, for tools defined elsewhere. Bind it to a
  * run afterwards: the copy belongs to none.
  *
- * @throws SmithersError `INVALID_TOOL` for gates that do not fit the tool, and for what is no defined tool.
+ * @throws SmithersError `INVALID_TOOL` for gates that do not fit the tool, and for anything but a defined tool.
  * @example
  * const careful = { ...tools, bash: withGates(tools.bash, { needsApproval: true, approvalPrompt: 'Run {{cmd}}?' }) }
  */

@@ -82,7 +82,7 @@ export interface SmithersErrorJson {
 const marker: symbol = Symbol.for('smithers.error')
 
 /**
- * The error that these packages throw (tools.md §1.6). A model reads `message`, a program reads `code` and `details`.
+ * The error that these packages throw. A model reads `message`, a program reads `code` and `details`.
  *
  * @example
  * throw new SmithersError('INVALID_INPUT', 'sku is empty. Pass the SKU from the catalogue.', { effect: 'none' })

@@ -11,14 +11,14 @@ export type ReleaseSlot = () => void
 
 /**
  * Counts the executions of one tool in one run. A slot is taken before a call runs and in one step, so parallel calls
- * cannot exceed the limit; a run that goes on after a crash counts what its log holds.
+ * cannot exceed the limit; a run that resumes after a crash counts what its log holds.
  *
  * @remarks Does not protect against several processes that work on the same run at once: each counts for itself.
  */
 export class ExecutionLimit {
   #used: number | undefined
   #counting: PromiseLike<void> | undefined
-  /** Calls that hold a slot while somebody is asked about them. */
+  /** Calls that have a slot while their approval is pending. */
   readonly #asking = new Set<string>()
 
   /** A call that holds a slot is asked about from now on, until the function is called that this returns. */
@@ -110,28 +110,28 @@ export function* executionsOf(
 const pageSize = 1000
 
 export function limitError(toolName: string, most: number, keptFor?: ApprovalRow): SmithersError {
-  const times = most === 1 ? 'once' : `${most} times`
+  const calls = most === 1 ? '1 call' : `${most} calls`
   const refused = `Tool "${toolName}" was not run: `
   const details = { toolName, maxExecutionsPerRun: most }
   if (most === 0) {
     return new SmithersError(
       'TOOL_LIMIT_REACHED',
-      `${refused}it is switched off in this run (maxExecutionsPerRun is 0). Go on without it.`,
+      `${refused}it is switched off in this run (maxExecutionsPerRun is 0). Continue without it.`,
       { details, effect: 'none' },
     )
   }
   if (keptFor === undefined) {
     return new SmithersError(
       'TOOL_LIMIT_REACHED',
-      `${refused}it may run ${times} in a run (maxExecutionsPerRun), and has. Go on with what you have.`,
+      `${refused}limit of ${calls} per run reached (maxExecutionsPerRun). Continue with the results you have.`,
       { details, effect: 'none' },
     )
   }
   const { id, status, inputJson } = keptFor
-  const state = status === 'approved' ? 'has been approved' : 'waits for approval'
+  const state = status === 'approved' ? 'has been approved' : 'is pending approval'
   return new SmithersError(
     'TOOL_LIMIT_REACHED',
-    `${refused}it may run ${times} in a run (maxExecutionsPerRun), and that is kept for another call, which ${state}. Its arguments: ${brief(inputJson)}. Make that call, or go on with what you have.`,
+    `${refused}limit of ${calls} per run (maxExecutionsPerRun); the remaining one is reserved for another call, which ${state}. Its arguments: ${brief(inputJson)}. Make that call, or continue with the results you have.`,
     { details: { ...details, approvalId: id }, effect: 'none' },
   )
 }

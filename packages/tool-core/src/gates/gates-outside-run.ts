@@ -27,7 +27,7 @@ export function gatesOfConversation(
 
 /**
  * What the limit and the breaker of a tool look at outside any run: the calls of the conversation, else all calls that
- * come without one. So they hold where nobody has set up a run, if only as long as the process.
+ * come without one. So they apply without a run too, if only as long as the process.
  */
 export function gatesOutsideRun(
   definition: ToolDefinition,

@@ -19,13 +19,13 @@ export type CacheVisit =
 export interface Flight {
   succeed(output: unknown): void
   fail(error: unknown): void
-  /** The call did not run after all: whoever waits for it asks again. */
+  /** The call did not run after all: the calls that wait for it look again. */
   abandon(): void
 }
 
 /**
- * Remembers results of one tool. Equal calls in parallel wait for the first of them. Every reader gets a copy of its
- * own, so nobody can change what others read; a result that cannot be copied is not shared.
+ * Remembers results of one tool. Equal calls in parallel wait for the first of them. Every reader gets a copy of
+ * its own, so that no reader changes what others read; a result that cannot be copied is not shared.
  */
 export class ResultCache {
   readonly #kept = new Map<string, Kept>()
@@ -90,7 +90,7 @@ export class ResultCache {
   }
 }
 
-/** Who waits for a running call; most often nobody, which costs no promise. */
+/** The calls that wait for a running one; usually none, which costs no promise. */
 interface Waiting {
   room: PromiseWithResolvers<Kept | undefined> | undefined
 }

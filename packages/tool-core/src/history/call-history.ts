@@ -25,7 +25,7 @@ export interface CallSummary {
   errorJson: string | null
 }
 
-/** How an earlier call ended: `'unknown'` when it may have taken effect and nobody can tell. */
+/** How an earlier call ended: `'unknown'` when it may have taken effect. */
 export type PriorOutcome = 'success' | 'failed' | 'unknown' | 'running'
 
 /** Which call of the task a new call is. */
@@ -37,7 +37,7 @@ export interface CallOccurrence {
   readonly prior: readonly CallSummary[]
 }
 
-/** The outcome of an earlier call, as far as anybody knows. */
+/** The outcome of an earlier call, as far as the log knows. */
 export function outcomeOf(call: CallSummary): PriorOutcome {
   if (call.status === 'success') return 'success'
   if (call.status === 'started') return 'running'
@@ -64,11 +64,11 @@ export class CallHistory {
   readonly #begun = new Map<string, EqualCalls>()
   readonly #begunIds = new Set<string>()
   readonly #begunKeys = new Set<string>()
-  /** Ids that the conversation held before any call here had them: it goes on from an earlier attempt. */
+  /** Ids that the conversation held before any call here had them: it continues an earlier attempt. */
   readonly #inheritedIds = new Set<string>()
   /** What the agent must read in the result of a call, by the id of the call. */
   readonly notes: Map<string, string> = new Map()
-  /** The agent has been told of the effects of earlier attempts. */
+  /** The agent has been warned of the effects of earlier attempts. */
   warned = false
 
   constructor(lineage: 'auto' | 'fresh' | 'continued') {
@@ -94,14 +94,14 @@ export class CallHistory {
     if (call.idempotencyKey !== null) this.#begunKeys.add(call.idempotencyKey)
   }
 
-  /** A call that failed has not used up its place: repeating it repeats its key, so nothing is done twice. */
+  /** A call that failed has not used up its occurrence: repeating it repeats its key, so nothing is done twice. */
   markFailed(fingerprint: string, call: CallSummary): void {
     this.#begun.get(fingerprint)?.free(call.occurrence)
   }
 
   /**
-   * Finds which of several equal calls a new call is (durability.md §1.4). Equal calls are interchangeable, so counting
-   * only them is blind to the order of others: a retry from scratch begins at 0 again, a conversation that goes on
+   * Finds which of several equal calls a new call is. Equal calls are interchangeable, so counting
+   * only them is blind to the order of others: a retry from scratch begins at 0 again, a continued conversation
    * counts the calls that it holds.
    */
   locate(
@@ -142,7 +142,7 @@ export class CallHistory {
   }
 
   /**
-   * The earlier call of the same tool that a new one may be a rewording of (durability.md §1.5): an earlier attempt
+   * The earlier call of the same tool that a new one may be a rewording of: an earlier attempt
    * made it, this attempt, started over, has not repeated it, and it may have taken effect.
    */
   rewordedFrom(toolName: string): CallSummary | undefined {
@@ -234,10 +234,10 @@ export function summarizeRow(row: ToolCallRow, nowMs: number): CallSummary {
     startedAtMs: row.startedAtMs,
     sideEffect: row.sideEffect,
     idempotent: row.idempotent,
-    // Where an effect landed that nobody has recorded is not known, so it is told in full.
+    // An unrecorded scope may be anywhere, so a warning lists the call in full.
     effectScope: row.effectScope ?? 'external',
     inputJson: row.sideEffect ? row.inputJson : null,
-    // Nobody will finish an orphan, so it is what recovery would make of it.
+    // An orphan is never finished, so it is what recovery would make of it.
     status: orphan ? 'error' : row.status,
     effect: orphan ? 'unknown' : row.effect,
     errorJson: row.errorJson,

@@ -116,7 +116,7 @@ export function idempotencyKey(material: KeyMaterial, occurrence: number): strin
   const whole = ['smithers.tool-call', 1, ...parts]
   // Of well-formed texts and whole numbers, JSON.stringify makes the canonical text, for a fifth of the time.
   const text = parts.every(isPlain) ? JSON.stringify(whole) : canonicalJson(whole)
-  // UUIDv5 hashes with SHA-1; its input is a digest of fixed length, so nobody can choose a colliding prefix.
+  // UUIDv5 hashes with SHA-1; its input is a digest of fixed length, so a colliding prefix cannot be chosen.
   return uuidV5(digest('sha256', text), namespaceUuid)
 }
 

@@ -1,7 +1,7 @@
 import type { ConversationMessage } from '../contract/task-context.ts'
 
 /**
- * True when the conversation already holds a call and no result of it: the agent goes on after an approval, or after a
+ * True when the conversation already holds a call and no result of it: the agent continues after an approval, or after a
  * reply of the model that was journaled. An id that has a result belongs to an older call, since some providers number
  * the calls of every reply alike.
  */

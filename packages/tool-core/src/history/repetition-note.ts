@@ -2,7 +2,7 @@ import { type CallSummary, outcomeOf } from './call-history.ts'
 import { chain } from '../async/maybe-promise.ts'
 import { retryWarningMarker } from './retry-warning.ts'
 
-/** What the agent is told in the result of a call that repeats, or may repeat, one of an earlier attempt. */
+/** The note in the result of a call that repeats, or may repeat, one of an earlier attempt. */
 export function repetitionNote(
   prior: CallSummary,
   call: { readonly idempotencyKey: string; readonly inputJson: string | null },
@@ -14,7 +14,7 @@ export function repetitionNote(
     : `${retryWarningMarker} This call may repeat, in other words, one that an earlier attempt made at ${when} and that ${outcome}: its arguments were ${prior.inputJson ?? 'not recorded'}, these are ${call.inputJson ?? 'not recorded'}. Check the outside state.`
 }
 
-/** What the agent is told in the result of a call that ran, because the output of the earlier one could not be returned. */
+/** The note in the result of a call that ran because the output of the earlier one could not be returned. */
 export function unreusableNote(prior: CallSummary, idempotencyKey: string): string {
   const when = new Date(prior.startedAtMs).toISOString()
   return `${retryWarningMarker} An earlier attempt made this call at ${when} and it succeeded. Its output could not be returned, because it was not recorded whole: something of it was cut, hidden or only described. So the call ran again with the same idempotency key ${idempotencyKey}; check the outside state.`

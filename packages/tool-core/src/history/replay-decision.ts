@@ -23,7 +23,7 @@ export interface ReplayFacts {
   readonly reworded: CallSummary | undefined
   /** The conversation holds this very call: it is not repeated but continued. */
   readonly continued: boolean
-  /** Somebody allowed the key to run again. */
+  /** The key may run again: `run.allow`. */
   readonly allowed: boolean
 }
 
@@ -36,7 +36,7 @@ export function onRetryOf(definition: ToolDefinition, safety: RunSafety): OnRetr
 
 const modes = { warn: 'warn', reuse: 'reuse', strict: 'block' } as const
 
-/** Decides about a call before it starts (durability.md §2.3). A call that is running is left to its claim. */
+/** Decides about a call before it starts. A call that is running is left to its claim. */
 export function decideReplay(question: ReplayFacts): ReplayDecision {
   const { onRetry, canVerify, prior, reworded, continued, allowed } = question
   if (allowed) return run
@@ -48,7 +48,7 @@ export function decideReplay(question: ReplayFacts): ReplayDecision {
       ? { kind: 'block', prior: succeeded }
       : { kind: 'run', repeats: succeeded }
   }
-  // Without an exact match a reworded call stands for the one it may repeat.
+  // Without an exact match a reworded call counts as a repetition of the one it resembles.
   const unknown = prior.findLast((call) => outcomeOf(call) === 'unknown') ?? reworded
   if (unknown === undefined) return run
   const unsure = sinceFirst(unknown, prior)

@@ -12,7 +12,7 @@ export interface RetryWarningInput {
 }
 
 /**
- * Tells an agent which effects earlier attempts of its task may have left (tools.md §1.5): external ones a line each,
+ * Lists for an agent the effects that earlier attempts of its task may have left: external ones a line each,
  * the unknown first and the newest first; those in the workspace in one line, since `git diff` shows them. Null when
  * there are none.
  */
@@ -25,7 +25,7 @@ export function retryWarningText(input: RetryWarningInput): string | null {
 
   const lines = [
     retryWarningMarker,
-    `This is attempt ${attempt} of this task. Earlier attempts already made the calls below, and their effects may stand. Check the outside state before you repeat one. A repeated call with the same arguments has the same idempotency key.`,
+    `This is attempt ${attempt} of this task. Earlier attempts already made the calls below, and their effects may still be there. Check the outside state before you repeat one. A repeated call with the same arguments has the same idempotency key.`,
   ]
   const closing =
     workspace.length === 0

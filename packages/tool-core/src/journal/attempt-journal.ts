@@ -87,7 +87,7 @@ export class AttemptJournal {
     return this.#fatal ?? (this.pause.waiting.length > 0 ? this.pause.reason : undefined)
   }
 
-  /** Stops the run: the AI SDK would turn an error thrown by a tool into a text for the model and go on. */
+  /** Stops the run: the AI SDK would turn an error thrown by a tool into a text for the model and continue. */
   raise(error: SmithersError): void {
     this.#fatal ??= error
     this.#controller?.abort(this.#fatal)

@@ -21,7 +21,7 @@ export function blockedError(
       ? [`Its arguments were ${brief(prior.inputJson)}; these are ${brief(detail.inputJson)}.`]
       : []),
     ...(detail.outputJson === null ? [] : [`Its recorded output: ${brief(detail.outputJson)}.`]),
-    `Check the outside state. If the call must run, somebody has to allow the key ${idempotencyKey}.`,
+    `Check the outside state. If the call must run, its key has to be allowed first: ${idempotencyKey}.`,
   ]
   return new SmithersError('TOOL_CALL_BLOCKED', lines.join(' '), {
     details: {
@@ -61,7 +61,7 @@ export function verifyTimeoutError(toolName: string, timeoutMs: number): Smither
   )
 }
 
-export function invalidVerdictError(toolName: string): SmithersError {
+export function invalidVerificationError(toolName: string): SmithersError {
   return new SmithersError(
     'INVALID_TOOL',
     `verify of tool "${toolName}" must return { happened: true, output }, { happened: false } or { happened: 'unknown' }.`,
@@ -109,7 +109,7 @@ export function finishLostError(
   )
 }
 
-/** Somebody else took the call over while it ran. */
+/** Another worker took the call over while it ran. */
 export function fencedError(toolName: string, callToken: string): SmithersError {
   return new SmithersError(
     'TOOL_CALL_FENCED',

@@ -42,7 +42,7 @@ export class CallEvents {
     }
   }
 
-  /** Tells how the call ended; `visibleError` is asked only when somebody listens. */
+  /** Publishes how the call ended; `visibleError` is called only with subscribers. */
   settle(row: StartRow, patch: FinishPatch, visibleError: () => unknown): void {
     // A call that was refused has no synchronous part.
     if (this.#event === undefined) this.around(row, nothing)

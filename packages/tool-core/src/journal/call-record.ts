@@ -7,12 +7,8 @@ import { effectScopeOf } from './effect-scope.ts'
 import type { CallSummary } from '../history/call-history.ts'
 import { loggedInput, loggedOutput } from './log-mappers.ts'
 import { settled, type Steps } from '../async/maybe-promise.ts'
-import {
-  recordError,
-  type RecordedError,
-  type RecordedJson,
-  recordJson,
-} from '../json/recorded-json.ts'
+import { recordError, type RecordedError } from '../json/recorded-error.ts'
+import { type RecordedJson, recordJson } from '../json/recorded-json.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { visibleError } from './visible-error.ts'
@@ -185,7 +181,7 @@ export class CallRecord {
     return { ...recordJson(seen, policy.redact, task.maxOutputBytes), exact: false }
   }
 
-  /** The tool was not run and the log does not say so: the call leaves its place to the next equal one. */
+  /** The tool was not run and the log does not say so: the next equal call gets its occurrence. */
   forget(): void {
     if (this.#known === undefined) return
     this.#known.status = 'error'

@@ -4,7 +4,7 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /**
  * Where the effect of a call lands, for its row: a later attempt may have other settings, such as no network, which say
- * nothing about the calls of this one. External, which is told in full, when the tool cannot say.
+ * nothing about the calls of this one. External, which a warning lists in full, when the tool cannot say.
  */
 export function effectScopeOf(
   { metadata, effectScope }: ToolDefinition,

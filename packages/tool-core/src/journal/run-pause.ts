@@ -1,8 +1,8 @@
 import { SmithersError } from '../errors/smithers-error.ts'
 
 /**
- * Ends the run once a call waits for approval, but lets the calls of the same turn that need none go on: the run ends
- * when none of its calls is running any more.
+ * Ends the run once a call waits for approval, but lets the other calls of the same turn finish: the run ends when
+ * none of its calls is running any more.
  */
 export class RunPause {
   readonly #stop: (error: SmithersError) => void
@@ -39,7 +39,7 @@ export class RunPause {
   }
 }
 
-/** The run goes no further until somebody decides. */
+/** The run continues once the approvals are decided. */
 function runPaused(waiting: readonly SmithersError[]): SmithersError {
   const approvals = waiting.map(({ details }) => details)
   const list = approvals.map(
@@ -47,7 +47,7 @@ function runPaused(waiting: readonly SmithersError[]): SmithersError {
   )
   return new SmithersError(
     'TOOL_APPROVAL_REQUIRED',
-    `The run is paused: ${list.length === 1 ? 'a call waits' : `${list.length} calls wait`} for approval: ${list.join(', ')}. ` +
+    `The run is paused: ${list.length === 1 ? '1 call is' : `${list.length} calls are`} pending approval: ${list.join(', ')}. ` +
       'Decide with resolveToolApproval, then resume the run with its id.',
     { details: { approvals }, effect: 'none' },
   )

@@ -1,6 +1,7 @@
 import { isSmithersError, SmithersError } from '../errors/smithers-error.ts'
 import { readRecordedJson } from '../json/read-recorded-json.ts'
-import { type RecordedError, recordJson } from '../json/recorded-json.ts'
+import type { RecordedError } from '../json/recorded-error.ts'
+import { recordJson } from '../json/recorded-json.ts'
 import type { Redaction } from '../json/redaction.ts'
 
 /**

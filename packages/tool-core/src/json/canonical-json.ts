@@ -3,8 +3,7 @@ import { digest } from './digest.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 
 /**
- * Serialises a value to the one text that equal values share: RFC 8785, with a tagged form for what JSON cannot say
- * (durability.md §1.4). Properties that are `undefined` are left out.
+ * Serialises a value to the one text that equal values share: RFC 8785, with a tagged form for what JSON cannot say. Properties that are `undefined` are left out.
  *
  * | value | form |
  * |---|---|

@@ -1,4 +1,6 @@
 import { digest } from './digest.ts'
+import { cutToFit } from './cut-to-fit.ts'
+import { describeError } from './describe-error.ts'
 import { type Redaction, redactedText } from './redaction.ts'
 
 /** A payload as the log stores it. */
@@ -7,11 +9,6 @@ export interface RecordedJson {
   readonly json: string | null
   /** False when something was hidden, cut or only described, so that the value cannot be had back. */
   readonly exact: boolean
-}
-
-/** An error as the log stores it. */
-export interface RecordedError extends RecordedJson {
-  readonly json: string
 }
 
 /**
@@ -34,26 +31,6 @@ export function recordJson(value: unknown, redaction: Redaction, maxBytes: numbe
     return { json, exact: walk.exact }
   }
   return { json: truncatedEnvelope(json, maxBytes), exact: false }
-}
-
-/** Serialises an error for the log: name, code, message, details and cause; the stack only when asked. */
-export function recordError(
-  error: unknown,
-  redaction: Redaction,
-  options: { readonly stacks: boolean; readonly maxBytes: number; readonly effect: string },
-): RecordedError {
-  const { stacks, maxBytes, effect } = options
-  const plain = { ...describeError(error, stacks, 0), effect }
-  const { json: whole, exact } = recordJson(plain, redaction, Number.POSITIVE_INFINITY)
-  const json = whole ?? 'null'
-  if (Buffer.byteLength(json) <= maxBytes) return { json, exact }
-  // What programs decide on survives the limit; only the text is cut.
-  const { name, code, message } = JSON.parse(json) as Record<string, unknown>
-  const bytes = Buffer.byteLength(json)
-  const cut = cutToFit(Buffer.from(String(message)), maxBytes, (head) =>
-    JSON.stringify({ name, code, message: head, effect, $truncated: true, bytes }),
-  )
-  return { json: cut, exact: false }
 }
 
 const maxDepth = 200
@@ -142,7 +119,7 @@ function recordableContents(value: object, walk: Walk, path: string): unknown {
   }
   const { toJSON } = value as { readonly toJSON?: unknown }
   if (typeof toJSON === 'function') {
-    // What a model would be shown of it, too; but it is no longer what it was.
+    // A model sees the same; but the value cannot be read back.
     walk.exact = false
     return recordable(toJSON.call(value) as unknown, '', walk, path)
   }
@@ -225,48 +202,6 @@ function describedBytes(value: ArrayBufferView | ArrayBuffer, walk: Walk): unkno
   return { $sha256: digest('sha256', bytes), bytes: bytes.byteLength }
 }
 
-function describeError(error: unknown, stacks: boolean, depth: number): Record<string, unknown> {
-  if (!(error instanceof Error)) return describeThrown(error)
-  const { code, details, logMessage } = error as Partial<Record<string, unknown>> & Error
-  return {
-    name: error.name,
-    ...(code === undefined ? {} : { code }),
-    message: typeof logMessage === 'string' ? logMessage : error.message,
-    ...(details === undefined ? {} : { details }),
-    // A stack begins with the message.
-    ...(stacks && error.stack !== undefined && logMessage === undefined
-      ? { stack: error.stack }
-      : {}),
-    ...(error.cause === undefined || depth >= 4
-      ? {}
-      : { cause: describeError(error.cause, stacks, depth + 1) }),
-    ...(error instanceof AggregateError && depth < 4
-      ? { errors: describeAll(error.errors, stacks, depth + 1) }
-      : {}),
-  }
-}
-
-/** Anything can be thrown, such as the plain object that a client makes of a failed request. */
-function describeThrown(thrown: unknown): Record<string, unknown> {
-  if (typeof thrown !== 'object' || thrown === null)
-    return { name: 'Error', message: String(thrown) }
-  const { name, code, message } = thrown as Partial<Record<string, unknown>>
-  return {
-    name: typeof name === 'string' ? name : 'Error',
-    ...(code === undefined ? {} : { code }),
-    message: typeof message === 'string' ? message : 'Something was thrown that is not an Error.',
-    details: thrown,
-  }
-}
-
-const mostErrors = 20
-
-function describeAll(errors: readonly unknown[], stacks: boolean, depth: number): unknown[] {
-  const first = errors.slice(0, mostErrors).map((each) => describeError(each, stacks, depth))
-  const more = errors.length - first.length
-  return more === 0 ? first : [...first, { $described: `${more} more errors` }]
-}
-
 /** Valid JSON of at most `maxBytes` that says how much there was and shows the beginning, cut between characters. */
 function truncatedEnvelope(json: string, maxBytes: number): string {
   const bytes = Buffer.from(json)
@@ -274,28 +209,4 @@ function truncatedEnvelope(json: string, maxBytes: number): string {
   return cutToFit(bytes, maxBytes, (head) =>
     JSON.stringify({ $truncated: true, bytes: bytes.length, sha256, head }),
   )
-}
-
-/** The longest head of `bytes` with which the envelope keeps within `maxBytes`; the empty one when none does. */
-function cutToFit(bytes: Buffer, maxBytes: number, envelope: (head: string) => string): string {
-  let room = maxBytes - Buffer.byteLength(envelope(''))
-  let text = envelope('')
-  // Quotes in the head double when it becomes a JSON string, so the first cut may be too long; each round halves it.
-  while (room > 0) {
-    const candidate = envelope(headOf(bytes, room))
-    const excess = Buffer.byteLength(candidate) - maxBytes
-    if (excess <= 0) {
-      text = candidate
-      break
-    }
-    room = Math.min(room - excess, Math.floor(room * 0.9))
-  }
-  return text
-}
-
-/** The first `length` bytes, less what would cut a character in two. */
-function headOf(bytes: Buffer, length: number): string {
-  let end = Math.min(length, bytes.length)
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return bytes.toString('utf8', 0, end)
 }

@@ -16,7 +16,7 @@ export interface Redaction {
   readonly replace: ((path: string, value: unknown) => unknown) | undefined
 }
 
-/** What stands where something was hidden. */
+/** Replaces what was hidden. */
 export const redactedText = '[redacted]'
 
 const secretName =
@@ -31,19 +31,19 @@ export function compileRedaction(options: RedactionOptions): Redaction {
     typeof key === 'string' ? key.toLowerCase() : key,
   )
   const values = (options.values ?? []).filter((value) => value !== '')
-  const verdicts = new Map<string, boolean>()
+  const secretNames = new Map<string, boolean>()
 
   function isSecretName(key: string): boolean {
-    const known = verdicts.get(key)
+    const known = secretNames.get(key)
     if (known !== undefined) return known
-    const verdict =
+    const isSecret =
       secretName.test(key) ||
       patterns.some((pattern) =>
         typeof pattern === 'string' ? pattern === key.toLowerCase() : key.search(pattern) !== -1,
       )
-    if (verdicts.size >= rememberedNames) verdicts.clear()
-    verdicts.set(key, verdict)
-    return verdict
+    if (secretNames.size >= rememberedNames) secretNames.clear()
+    secretNames.set(key, isSecret)
+    return isSecret
   }
 
   return {

@@ -78,7 +78,7 @@ async function ended(output: unknown): Promise<void> {
   await output
 }
 
-/** The longest name that is repeated: what stands in its place may be anything. */
+/** The longest name that is repeated: a model may write anything as a name. */
 const maxNameLength = 64
 
 function shownName(name: string): string {
@@ -92,7 +92,7 @@ function notFound(toolName: string, tools: ReadonlyMap<string, unknown>): Smithe
     'TOOL_NOT_FOUND',
     tools.has(toolName)
       ? `Tool "${name}" was not among the tools of this step.`
-      : `There is no tool "${name}". The tools are ${known.join(', ') || 'none'}.`,
+      : `Unknown tool "${name}". The tools are ${known.join(', ') || 'none'}.`,
     { details: { toolName: name }, effect: 'none' },
   )
 }
@@ -108,7 +108,7 @@ function refusedInput({ toolName, error }: InvalidCall): SmithersError {
   )
 }
 
-/** Stands in for a tool that there is not, so that its call has a row like any other. */
+/** A definition for an unknown tool, so that its call has a row like any other. */
 function missingTool(toolName: string, error: SmithersError): ToolDefinition {
   const refuse = (): never => {
     throw error
@@ -126,7 +126,7 @@ function missingTool(toolName: string, error: SmithersError): ToolDefinition {
     finalAnswer: false,
     archivesOutput: false,
     gates: undefined,
-    // Nobody knows what of the arguments the log may see, so it sees their shape.
+    // Without the tool's mapper, the log sees only the shape of the arguments.
     logInput: refuse,
     logOutput: undefined,
     warn: refuse,

@@ -20,13 +20,13 @@ export interface ToolRunOptions extends ToolContextOptions {
   readonly maxWarningBytes?: number | undefined
 }
 
-/** One attempt of one task, for whoever drives the agent. */
+/** One attempt of one task of a run, as the program that drives the agent holds it. */
 export interface ToolRun {
   readonly context: TaskContext
-  /** Hand it to the agent: it is aborted when the run must not go on. */
+  /** Hand it to the agent: it is aborted when the run must stop. */
   readonly abortSignal: AbortSignal
   /**
-   * Why the run must not go on: the log failed where that is not safe, another worker took a call over, or a tool threw a
+   * Why the run must stop: the log failed where that is not safe, another worker took a call over, or a tool threw a
    * `fatal` error.
    */
   readonly fatal: SmithersError | undefined
@@ -44,7 +44,7 @@ export interface ToolRun {
     messages: readonly Message[],
   ): MaybePromise<(Message | RetryWarningMessage)[]>
   /**
-   * Records the calls of a step that the AI SDK refused before they reached a tool: of a tool that there is not, or with
+   * Records the calls of a step that the AI SDK refused before they reached a tool: of an unknown tool, or with
    * arguments that do not fit. Calls of tools that were not defined with this package leave no rows. Hand it each step
    * once, as `onStepFinish: (step) => run.record(step)`, or a part of a stream as `{ toolCalls: [part] }`.
    */
@@ -61,7 +61,8 @@ export interface ToolRun {
 }
 
 /**
- * Creates a run: the calls of its tools share one journal, keys and limits.
+ * Joins a run for one attempt of one task: the calls of its tools share one journal, keys and limits. The run itself is
+ * the work with this `runId`, which outlives the process; an attempt is one try of a task (`nodeId`) of it.
  *
  * @throws SmithersError `INVALID_INPUT` for a value out of range.
  * @example

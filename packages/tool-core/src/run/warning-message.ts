@@ -27,12 +27,12 @@ export function withRetryWarning<Message extends ConversationMessage>(
     content: warning,
     providerOptions: { smithers: { retryWarning: true } },
   }
-  const place = placeOfWarning(messages)
-  return [...messages.slice(0, place), message, ...messages.slice(place)]
+  const index = indexOfWarning(messages)
+  return [...messages.slice(0, index), message, ...messages.slice(index)]
 }
 
 // An approval must stay the last message, after the calls that it answers, or the AI SDK does not see it.
-function placeOfWarning(messages: readonly ConversationMessage[]): number {
+function indexOfWarning(messages: readonly ConversationMessage[]): number {
   const last = messages.at(-1)
   const answersApproval =
     last?.role === 'tool' &&

@@ -7,7 +7,7 @@ import {
   type ToolCallEvent,
   type ToolContext,
   type ToolRunOptions,
-  type Verdict,
+  type Verification,
 } from '@smithers/tool-core'
 import { createMemoryLog, type MemoryLog } from '@smithers/tool-core/memory-log'
 import { callOptions } from '../fixtures/charge-tool.ts'
@@ -27,7 +27,7 @@ async function secondAttempt(
     schema: z.object({}),
     sideEffect: true,
     ...(timeoutMs !== undefined && { timeoutMs }),
-    verify: (_args, _prior, ctx) => verify(ctx) as Verdict<string>,
+    verify: (_args, _prior, ctx) => verify(ctx) as Verification<string>,
     execute: async (_args, _ctx): Promise<string> => {
       runs += 1
       throw new Error('socket hang up')

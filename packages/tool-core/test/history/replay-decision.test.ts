@@ -8,7 +8,7 @@ import {
   type RunSafety,
   SmithersError,
   type ToolRunOptions,
-  type Verdict,
+  type Verification,
 } from '@smithers/tool-core'
 import { createMemoryLog, type MemoryLog } from '@smithers/tool-core/memory-log'
 import { callOptions, createChargeTool } from '../fixtures/charge-tool.ts'
@@ -20,7 +20,7 @@ const ann = { customer: 'ann', amount: 100 }
 /** A provider that knows no keys, and a tool that may fail after it has charged. */
 function createCharge(settings: {
   readonly onRetry?: OnRetry | undefined
-  readonly verify?: (args: unknown, prior: PriorCall) => Verdict<string>
+  readonly verify?: (args: unknown, prior: PriorCall) => Verification<string>
   readonly fails?: Error
 }) {
   const charged: string[] = []
@@ -218,7 +218,10 @@ describe('a repeated call of an attempt that failed', () => {
 describe('verify', () => {
   test('answers in place of a call that did happen', async () => {
     const log = createMemoryLog()
-    const verify = vi.fn<() => Verdict<string>>(() => ({ happened: true, output: 'found ch_1' }))
+    const verify = vi.fn<() => Verification<string>>(() => ({
+      happened: true,
+      output: 'found ch_1',
+    }))
     const { charged, attempt } = createCharge({ verify, fails: new Error('reset') })
     await attempt(log, 1).catch(() => {})
     expect(await attempt(log, 2)).toBe('found ch_1')
@@ -278,7 +281,7 @@ describe('verify', () => {
 
   test('is not asked about a first call, nor about a known success', async () => {
     const log = createMemoryLog()
-    const verify = vi.fn<() => Verdict<string>>(() => ({ happened: false }))
+    const verify = vi.fn<() => Verification<string>>(() => ({ happened: false }))
     const { attempt } = createCharge({ onRetry: 'reuse', verify })
     await attempt(log, 1)
     expect(await attempt(log, 2)).toBe('charged ann 1')
@@ -310,7 +313,10 @@ describe('the drift guard', () => {
   })
 
   test('asks verify about the call that a new one may repeat', async () => {
-    const verify = vi.fn<() => Verdict<string>>(() => ({ happened: true, output: 'sent before' }))
+    const verify = vi.fn<() => Verification<string>>(() => ({
+      happened: true,
+      output: 'sent before',
+    }))
     expect(await twice(mail('warn', { verify }))).toEqual(['sent before'])
     expect(verify).toHaveBeenCalledExactlyOnceWith(
       reworded,

@@ -87,7 +87,7 @@ describe('run.record', () => {
     expect(JSON.stringify(rows())).not.toContain('secret text')
   })
 
-  test('leaves one row of a call of a tool that there is not, with the shape of its arguments', async () => {
+  test('leaves one row of a call of an unknown tool, with the shape of its arguments', async () => {
     const { run, rows, refused } = surroundings()
     const error = new NoSuchToolError('no such tool')
     await run.record({
@@ -99,7 +99,7 @@ describe('run.record', () => {
       status: 'error',
       effect: 'none',
       code: 'TOOL_NOT_FOUND',
-      message: 'There is no tool "fly". The tools are note, stream, plain.',
+      message: 'Unknown tool "fly". The tools are note, stream, plain.',
     })
     expect(first?.inputJson).toContain('string of 8 bytes')
     expect(second?.toolName).toHaveLength(65)
