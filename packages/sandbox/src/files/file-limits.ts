@@ -23,6 +23,10 @@ export const fileLimits = {
   defaultMaxReadBytes: 67_108_864,
   /** Milliseconds of synchronous work per turn of the event loop; further calls wait for the next turn. */
   maxTurnMs: 8,
+  /** Milliseconds to wait for a file that another process is changing: a write of the largest file takes less. */
+  maxLockWaitMs: 15_000,
+  /** Milliseconds between two looks at a lock of another process. */
+  maxLockPauseMs: 4,
   /** Calls that may keep descriptors open across turns; others wait without any. */
   maxOpenCalls: 64,
   /** Depth of a tree walk, which keeps one directory open per level; a deeper tree is an error. */

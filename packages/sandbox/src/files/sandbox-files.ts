@@ -59,7 +59,8 @@ export interface SandboxFiles {
     content: WriteContent,
     options?: { readonly durability?: WriteDurability; readonly create?: boolean },
   ): Promise<void>
-  /*   * Reads, changes and replaces a file as one step. Updates of one file wait for each other; a change by another program
+  /*   * Reads, changes and replaces a file as one step. Updates of one file wait for each other, on Linux also those of
+   * other processes of this user; a change by another program
    * in between is `TOOL_FILE_CHANGED`. `change` returns the new contents, or undefined to change nothing.
    */
   update(

@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from 'node:fs'
+import { isGone, processSpace } from './process-identity.ts'
 
 // Names are random, so that no program can predict and create the next one. Random bytes are fetched in blocks because
 // small requests are slow.
@@ -14,7 +14,7 @@ export function temporaryName(): string {
   }
   used += nameBytes
   const random = block.toString('base64url', used - nameBytes, used)
-  const writers = numberSpace()
+  const writers = processSpace()
   const writer = writers === undefined ? '' : `-${writers}-${process.pid}`
   return `.smithers-${random}${writer}.tmp`
 }
@@ -28,42 +28,10 @@ const pattern = /^\.smithers-[\w-]{16}-([0-9a-f]{16}-\d+)-(\d+)\.tmp$/u
  */
 export function isLeftover(name: string): boolean {
   const [, writers, pid] = pattern.exec(name) ?? []
-  return writers !== undefined && writers === numberSpace() && isGone(Number(pid))
+  return writers !== undefined && writers === processSpace() && isGone(Number(pid))
 }
 
 /** Whether writers can be identified on this platform. */
 export function knowsWriters(): boolean {
-  return numberSpace() !== undefined
-}
-
-function isGone(pid: number): boolean {
-  try {
-    // Signal 0 only checks. `/proc` may hide the processes of other users.
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
-  }
-}
-
-let space: string | null | undefined
-
-/** Identifies the scope of process numbers: the boot of the machine and the namespace. */
-function numberSpace(): string | undefined {
-  space ??= readNumberSpace() ?? null
-  return space ?? undefined
-}
-
-function readNumberSpace(): string | undefined {
-  if (process.platform !== 'linux') return undefined
-  try {
-    // A /proc mounted for another namespace shows other numbers.
-    if (readlinkSync('/proc/self') !== String(process.pid)) return undefined
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').replaceAll('-', '')
-    const namespace = /^pid:\[(\d+)\]$/u.exec(readlinkSync('/proc/self/ns/pid'))?.[1]
-    const known = /^[0-9a-f]{32}\s*$/u.test(boot) && namespace !== undefined
-    return known ? `${boot.slice(0, 16)}-${namespace}` : undefined
-  } catch {
-    return undefined
-  }
+  return processSpace() !== undefined
 }

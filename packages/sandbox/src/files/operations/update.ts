@@ -32,7 +32,7 @@ interface UpdateRequest {
 }
 
 /**
- * Reads, changes and replaces a file as one step: other updates and writes of this process wait, and a change by another
+ * Reads, changes and replaces a file as one step: other updates and writes of our own processes wait, and a change by another
  * program in between is detected and refused.
  *
  * Does not protect against: a change by another program within the microseconds between the last check and the rename.
@@ -60,7 +60,8 @@ interface LockedFile {
 
 /**
  * Locks a file. Resolving the path and taking a free lock are one synchronous step, so that no write of this process
- * happens between them. Nothing stays open while waiting for the lock, so the path is then resolved again.
+ * happens between them. Nothing stays open while waiting for the lock, so the path is then resolved again, as it is when
+ * another process has replaced the file in between.
  */
 async function lockFile(guard: FileGuard, path: string): Promise<LockedFile> {
   for (;;) {
@@ -86,9 +87,18 @@ function tryLock(
   const resolved = walkToFile(guard, path)
   const key = guard.lockKey(resolved)
   const taken = takeFileLock(key)
-  if (!(taken instanceof Promise)) return { resolved, release: taken }
+  if (!(taken instanceof Promise) && isCurrent(resolved)) return { resolved, release: taken }
   resolved.close()
-  return { key, taken }
+  return { key, taken: Promise.resolve(taken) }
+}
+
+/** Whether the name still leads to the file: another process may have replaced it before its lock became free. */
+function isCurrent({ directory, name, stat }: ResolvedPath): boolean {
+  if (name === undefined || stat === undefined) return true
+  return isSameFile(
+    takeSnapshot(stat),
+    lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false }),
+  )
 }
 
 function walkToFile(guard: FileGuard, path: string): ResolvedPath {
