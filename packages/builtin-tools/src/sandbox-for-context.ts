@@ -1,9 +1,11 @@
 import type { Sandbox, SandboxFiles, SandboxOptions } from '@smithers/sandbox'
 import { SmithersError, type TaskContext } from '@smithers/tool-core'
 import type { BundleOptions } from './bundle-options.ts'
+import { withProtectedPaths } from './protected-files.ts'
 
 /** The fields of a call's context that select its sandbox. */
-export type SandboxContext = Pick<TaskContext, 'rootDir' | 'allowNetwork' | 'isolation'>
+export type SandboxContext = Pick<TaskContext, 'rootDir' | 'allowNetwork' | 'isolation'> &
+  Partial<Pick<TaskContext, 'protectedPaths'>>
 
 /** Roots that a bundle keeps open; each needs a descriptor. */
 const maxOpen = 64
@@ -35,10 +37,10 @@ export async function filesFor(
   const { createSandboxFiles } = await sandboxPackage()
   const rootDir = bundle.rootDir ?? context.rootDir
   // `read` applies to commands only.
-  const { read: _read, ...rules } = bundle.files ?? {}
+  const { read: _read, ...rules } = withProtectedPaths(bundle.files, rootDir, context) ?? {}
   return remember(
     cacheOf(bundle).files,
-    rootKey(rootDir),
+    rootKey(rootDir, context),
     () => createSandboxFiles({ rootDir, ...rules }),
     (files) => files.close(),
   )
@@ -84,10 +86,20 @@ function cachedSandbox(
   // The context's type does not list the sandbox's values; the sandbox refuses unknown ones.
   const isolation = bundle.isolation ?? (context.isolation as SandboxOptions['isolation'])
   const { sandboxes } = cacheOf(bundle)
-  const key = JSON.stringify([rootKey(rootDir), options.network, options.files?.read, isolation])
+  const key = JSON.stringify([
+    rootKey(rootDir, context),
+    options.network,
+    options.files?.read,
+    isolation,
+  ])
   const make = (): Promise<Sandbox> => {
     const sandbox = sandboxPackage().then(({ createSandbox }) =>
-      createSandbox({ ...options, rootDir, isolation }),
+      createSandbox({
+        ...options,
+        files: withProtectedPaths(options.files, rootDir, context),
+        rootDir,
+        isolation,
+      }),
     )
     // Do not cache a failure: the missing program may be installed before the next call.
     sandbox.catch(() => sandboxes.delete(key))
@@ -110,13 +122,15 @@ function cacheOf(bundle: BundleOptions): SandboxCache {
  *
  * @throws SmithersError `INVALID_INPUT`, which ends the run, when the directory does not exist
  */
-function rootKey(rootDir: string): string {
+function rootKey(rootDir: string, { protectedPaths = [] }: SandboxContext): string {
   let problem = 'is not a directory'
   let cause: unknown
   try {
     // Not imported statically: that would evaluate every lazy part of node:fs at import time.
     const stats = process.getBuiltinModule('node:fs').statSync(rootDir)
-    if (stats.isDirectory()) return `${stats.dev}:${stats.ino}:${rootDir}`
+    if (stats.isDirectory()) {
+      return [`${stats.dev}:${stats.ino}:${rootDir}`, ...protectedPaths].join('\n')
+    }
   } catch (error) {
     problem = isMissing(error) ? 'does not exist' : 'cannot be opened'
     cause = error

@@ -4,7 +4,12 @@ export interface FilePolicy {
   readonly read?: readonly string[] | undefined
   /** Globs, relative to the root, of paths that no method or command may read or change. @default [] */
   readonly deny?: readonly string[] | undefined
-  /** Names that a command may not change because unconfined programs trust them later. @default 'default' */
+  /**
+   * Names that a command may not change because unconfined programs trust them later. The entry `'default'` of a list
+   * adds the default names.
+   *
+   * @default 'default'
+   */
   readonly protect?: 'default' | 'none' | readonly string[] | undefined
   /** Writes to a file with more hard links than this are refused. @default 1 */
   readonly maxLinks?: number | undefined

@@ -65,5 +65,8 @@ export function resolveProtectedNames(
   protect: 'default' | 'none' | readonly string[],
 ): readonly string[] {
   if (protect === 'none') return []
-  return protect === 'default' ? defaultProtectedNames : Object.freeze([...protect])
+  const names = typeof protect === 'string' ? [protect] : protect
+  return Object.freeze(
+    names.flatMap((name) => (name === 'default' ? defaultProtectedNames : [name])),
+  )
 }

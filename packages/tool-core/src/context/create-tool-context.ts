@@ -20,6 +20,12 @@ export interface ToolContextOptions extends JournalOptions {
   readonly attempt?: number | undefined
   /** @default process.cwd() */
   readonly rootDir?: string | undefined
+  /**
+   * Paths that tools may read but not change, such as the program of the run itself. Relative paths start at the root.
+   *
+   * @default []
+   */
+  readonly protectedPaths?: readonly string[] | undefined
   /** @default false */
   readonly allowNetwork?: boolean | undefined
   /**
@@ -45,6 +51,7 @@ const runOptions = {
   iteration: true,
   attempt: true,
   rootDir: true,
+  protectedPaths: true,
   allowNetwork: true,
   maxOutputBytes: true,
   timeoutMs: true,
@@ -103,12 +110,14 @@ function createContext(options: ToolContextOptions, ephemeral: boolean): TaskCon
   const nodeId = text('nodeId', options.nodeId ?? 'task')
   const iteration = integer('iteration', options.iteration ?? 0, 0)
   const snapshot = options.durabilitySnapshot
+  const rootDir = resolve(text('rootDir', options.rootDir ?? process.cwd()))
   const context: TaskContext = {
     runId,
     nodeId,
     iteration,
     attempt: integer('attempt', options.attempt ?? 1, 1),
-    rootDir: resolve(text('rootDir', options.rootDir ?? process.cwd())),
+    rootDir,
+    protectedPaths: absolutePaths(rootDir, options.protectedPaths ?? []),
     allowNetwork: flag('allowNetwork', options.allowNetwork ?? false),
     maxOutputBytes: limited('maxOutputBytes', options.maxOutputBytes),
     timeoutMs: limited('timeoutMs', options.timeoutMs),
@@ -134,6 +143,13 @@ async function noSnapshot(): Promise<undefined> {}
 function text(name: string, value: string): string {
   if (typeof value === 'string' && value !== '') return value
   throw invalid(name, value, 'a non-empty string')
+}
+
+function absolutePaths(rootDir: string, paths: readonly string[]): readonly string[] {
+  if (Array.isArray(paths) && paths.every((path) => typeof path === 'string' && path !== '')) {
+    return Object.freeze(paths.map((path) => resolve(rootDir, path)))
+  }
+  throw invalid('protectedPaths', paths as never, 'a list of paths')
 }
 
 /** Not only truthy: the text 'false', as an environment variable has it, must not open the network. */

@@ -16,6 +16,8 @@ export interface TaskContext {
   readonly attempt: number
   /** Sandbox root, absolute. @default process.cwd() */
   readonly rootDir: string
+  /** Absolute paths that tools may read but not change, in addition to the sandbox's protected names. @default [] */
+  readonly protectedPaths: readonly string[]
   /** Whether commands may use the network. @default false */
   readonly allowNetwork: boolean
   /** Limit of inputs, outputs and of what the log stores of each, in bytes. @default 200_000 */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { getCallSites } from 'node:util'
 
@@ -6,5 +7,7 @@ export function callerFile(): string | null {
   // Frame 0 is this function, 1 the function in this package, 2 the file that defines the workflow.
   const script = getCallSites(3)[2]?.scriptName ?? ''
   if (script.startsWith('file:')) return fileURLToPath(script)
-  return script.startsWith('/') || /^[A-Za-z]:[\\/]/.test(script) ? script : null
+  if (!script.startsWith('/') && !/^[A-Za-z]:[\\/]/.test(script)) return null
+  // Development servers add a query to the path.
+  return existsSync(script) ? script : script.replace(/\?.*$/s, '')
 }

@@ -7,6 +7,7 @@ import { toleratingListener } from '../events/tolerating-listener.ts'
 import type { WorkflowEvent } from '../events/workflow-event.ts'
 import { allowedKeys } from '../task/allowed-keys.ts'
 import { checkedContext } from '../task/checked-context.ts'
+import { assertSameProgram, programOf } from './program-files.ts'
 import { assertSameInput, givenInput, parseInput } from './run-input.ts'
 import {
   assertWorkflowOptions,
@@ -43,7 +44,7 @@ export interface PreparedRun {
 /**
  * Checks everything that a resume could not repair, so that wrong options and input begin no run.
  *
- * @throws SmithersError `INVALID_INPUT`
+ * @throws SmithersError `INVALID_INPUT`; `WORKFLOW_CHANGED` for another program than the run began with.
  */
 export async function prepareRun(
   workflow: WorkflowDefinition,
@@ -63,9 +64,14 @@ export async function prepareRun(
     recorded === undefined ? {} : JSON.parse(recorded.optionsJson)
   ) as RecordedOptions
   const folder = workflow.file === null ? process.cwd() : dirname(workflow.file)
-  const merged = mergeOptions(options, { rootDir: folder, ...earlier })
-  const toolOptions = { ...optionsForTools({ ...options, ...merged }), log }
+  const program = programOf(workflow, options.program)
+  const merged = { ...mergeOptions(options, { rootDir: folder, ...earlier }), program }
+  const protectedPaths = [...(options.protectedPaths ?? []), ...Object.keys(program)]
+  const toolOptions = { ...optionsForTools({ ...options, ...merged }), protectedPaths, log }
   const { rootDir } = checkedContext({ ...toolOptions, runId })
+  if (recorded?.status !== 'finished' && options.acceptChangedWorkflow !== true) {
+    assertSameProgram(runId, earlier.program, program)
+  }
   assertSameInput(input, recorded)
   const given = givenInput(input)
   if ((recorded?.inputJson ?? null) === null && given.json !== null) {

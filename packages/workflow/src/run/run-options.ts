@@ -2,6 +2,7 @@ import type { ToolCallLog, ToolRunOptions } from '@smithers/tool-core'
 import type { WorkflowEvent } from '../events/workflow-event.ts'
 import { type TaskToolOptions, toolOptionNames } from '../task/tool-options.ts'
 import { assertKnownOptions } from '../values/known-names.ts'
+import type { ProgramFiles } from './program-files.ts'
 
 /** Options of {@link runWorkflow}. On a resume, options left out keep the values that the run began with. */
 export interface RunWorkflowOptions<Input = unknown> extends Omit<TaskToolOptions, 'log'> {
@@ -19,6 +20,20 @@ export interface RunWorkflowOptions<Input = unknown> extends Omit<TaskToolOption
   readonly log?: ToolCallLog
   /** The file that defines the workflow. Recorded with the run, so that another process can resume it. */
   readonly source?: string
+  /**
+   * The files that make up the workflow, with the SHA-256 of their contents. Recorded with the run, and protected from its
+   * tools: a resume executes them outside the sandbox.
+   *
+   * @default the file that called `smithers(…)`
+   */
+  readonly program?: ProgramFiles
+  /**
+   * Resumes a run although its workflow has changed since the run began. Without it, such a resume is refused with
+   * `WORKFLOW_CHANGED`.
+   *
+   * @default false
+   */
+  readonly acceptChangedWorkflow?: boolean
   /** Pause before the first retry of a task, in milliseconds; doubles with each, up to a minute. @default 1_000 */
   readonly backoffMs?: number
   /** Stops the run; it can be resumed. */
@@ -58,6 +73,7 @@ export type RecordedOptions = Pick<
   | 'keyScope'
   | 'safety'
   | 'source'
+  | 'program'
 >
 
 /** The options to record: those given, or those recorded earlier. */
@@ -85,6 +101,8 @@ const ownOptionNames: Readonly<
   input: true,
   runId: true,
   source: true,
+  program: true,
+  acceptChangedWorkflow: true,
   backoffMs: true,
   signal: true,
   onEvent: true,

@@ -16,7 +16,7 @@ import { WorkflowRun } from './workflow-run.ts'
  * A run that has begun can be resumed after any error, with the id in `details.runId`.
  *
  * @throws SmithersError `INVALID_INPUT` for options and input; `WORKFLOW_INVALID` for the workflow itself;
- *   `WORKFLOW_RUN_BUSY` while another process holds the run; `WORKFLOW_RUN_LOST` when another process took it over;
+ *   `WORKFLOW_CHANGED` when the workflow has changed since the run began; `WORKFLOW_RUN_BUSY` while another process holds the run; `WORKFLOW_RUN_LOST` when another process took it over;
  *   `WORKFLOW_STOPPED` when `signal` was aborted; `TASK_FAILED`, `TASK_OUTPUT_INVALID` or `TASK_TIMEOUT` for a task.
  */
 export async function runWorkflow<Input, Outputs extends object>(

@@ -19,6 +19,7 @@ export interface TaskToolOptions extends Omit<
 /** The names of all {@link TaskToolOptions}. */
 export const toolOptionNames: Readonly<Record<keyof TaskToolOptions, true>> = {
   rootDir: true,
+  protectedPaths: true,
   allowNetwork: true,
   maxOutputBytes: true,
   toolTimeoutMs: true,

@@ -1,11 +1,6 @@
 import { createMemoryLog } from '@smithers/log-memory'
 import { defineTool, type ToolCallRow } from '@smithers/tool-core'
-import {
-  createSmithers,
-  type RunTaskOptions,
-  runTask,
-  runWorkflow,
-} from '@smithers/workflow'
+import { createSmithers, type RunTaskOptions, runTask, runWorkflow } from '@smithers/workflow'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Reply, scriptedAgent } from '../fixtures/scripted-agent.ts'

@@ -1,12 +1,7 @@
 import { createResponse } from '@smithers/context-tools'
 import { createMemoryLog } from '@smithers/log-memory'
 import { defineTool } from '@smithers/tool-core'
-import {
-  createSmithers,
-  runTask,
-  runWorkflow,
-  type TaskEvent,
-} from '@smithers/workflow'
+import { createSmithers, runTask, runWorkflow, type TaskEvent } from '@smithers/workflow'
 import { isStepCount, ToolLoopAgent } from 'ai'
 import { Experimental_Agent as Agent5 } from 'ai-v5'
 import { MockLanguageModelV2 } from 'ai-v5/test'

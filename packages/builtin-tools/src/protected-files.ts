@@ -1,0 +1,40 @@
+import { isAbsolute, relative, sep } from 'node:path'
+import type { SandboxOptions } from '@smithers/sandbox'
+import type { TaskContext } from '@smithers/tool-core'
+
+type FileRules = NonNullable<SandboxOptions['files']>
+
+/** The file rules of a bundle, with the protected paths of a context added to its protected names. */
+export function withProtectedPaths(
+  rules: FileRules | undefined,
+  rootDir: string,
+  { protectedPaths = [] }: Partial<Pick<TaskContext, 'protectedPaths'>>,
+): FileRules | undefined {
+  const names = protectedPaths.flatMap((path) => nameBelow(rootDir, path))
+  if (names.length === 0) return rules
+  const { protect = 'default' } = rules ?? {}
+  const own = protect === 'none' ? [] : typeof protect === 'string' ? [protect] : protect
+  return { ...rules, protect: [...own, ...new Set(names)] }
+}
+
+/** The path from the root, both as written and with its links resolved; empty when it is outside. */
+function nameBelow(rootDir: string, path: string): string[] {
+  const pairs = [
+    [rootDir, path],
+    [real(rootDir), real(path)],
+  ] as const
+  return pairs.flatMap(([root, target]) => {
+    const name = relative(root, target)
+    const isOutside =
+      name === '' || name === '..' || name.startsWith(`..${sep}`) || isAbsolute(name)
+    return isOutside ? [] : [name.split(sep).join('/')]
+  })
+}
+
+function real(path: string): string {
+  try {
+    return process.getBuiltinModule('node:fs').realpathSync.native(path)
+  } catch {
+    return path
+  }
+}
