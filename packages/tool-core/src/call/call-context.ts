@@ -20,6 +20,7 @@ class CallContext implements ToolContext {
   readonly iteration: number
   readonly attempt: number
   readonly rootDir: string
+  readonly protectedPaths: readonly string[]
   readonly allowNetwork: boolean
   readonly maxOutputBytes: number
   readonly timeoutMs: number
@@ -47,6 +48,7 @@ class CallContext implements ToolContext {
     this.iteration = task.iteration
     this.attempt = task.attempt
     this.rootDir = task.rootDir
+    this.protectedPaths = task.protectedPaths
     this.allowNetwork = task.allowNetwork
     this.maxOutputBytes = task.maxOutputBytes
     this.timeoutMs = task.timeoutMs
