@@ -1,6 +1,12 @@
 import { constants } from 'node:os'
 import type { RunResult } from '@smithers/sandbox'
-import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import {
+  adoptError,
+  type DefinedTool,
+  defineTool,
+  SmithersError,
+  type ToolContext,
+} from '@smithers/tool-core'
 import { z } from 'zod'
 import { sandboxFor } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
@@ -58,21 +64,34 @@ export function createBashTool(options: BundleOptions): DefinedTool<BashInput, s
     // Without a network, a command changes only files under the root, visible with `git diff`.
     effectScope: (task) => ((options.allowNetwork ?? task.allowNetwork) ? 'external' : 'workspace'),
     async execute({ cmd, args, opts }, ctx) {
-      const sandbox = await sandboxFor(ctx, options)
-      const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
-      const result = await sandbox.run(cmd, args ?? [], {
-        ...(opts?.cwd === undefined ? {} : { cwd: opts.cwd }),
-        maxOutputBytes,
-        timeoutMs,
-        // Return one merged stream so errors appear where they were printed. `onCommand` promises both streams.
-        mergeOutput: options.onCommand === undefined,
-        signal: ctx.abortSignal,
-      })
+      const result = await runInSandbox({ cmd, args, opts }, ctx, options)
       options.onCommand?.({ toolCallId: ctx.toolCallId, cmd, args: args ?? [], result })
       if (result.status === 'exited' && result.exitCode === 0) return result.output
       throw failure(cmd, result)
     },
   })
+}
+
+async function runInSandbox(
+  { cmd, args = [], opts }: BashInput,
+  ctx: ToolContext,
+  options: BundleOptions,
+): Promise<RunResult> {
+  const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
+  try {
+    const sandbox = await sandboxFor(ctx, options)
+    return await sandbox.run(cmd, args, {
+      ...(opts?.cwd === undefined ? {} : { cwd: opts.cwd }),
+      maxOutputBytes,
+      timeoutMs,
+      // Return one merged stream so errors appear where they were printed. `onCommand` promises both streams.
+      mergeOutput: options.onCommand === undefined,
+      signal: ctx.abortSignal,
+    })
+  } catch (error) {
+    // The tool does nothing else, so what the sandbox says of the effect is true of the call.
+    throw adoptError(error)
+  }
 }
 
 /** Runs an executable with arguments in the sandbox. */

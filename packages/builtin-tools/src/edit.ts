@@ -1,4 +1,4 @@
-import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import { adoptError, type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
 import { z } from 'zod'
 import { fingerprint } from './content-fingerprint.ts'
 import { editFile } from './edit-file.ts'
@@ -38,7 +38,6 @@ export function createEditTool(options: BundleOptions): DefinedTool<EditInput, s
     effectScope: 'workspace',
     logInput: ({ path, patch }) => ({ path, patch: fingerprint(patch) }),
     async execute({ path, patch }, ctx) {
-      const files = await filesFor(ctx, options)
       const { maxOutputBytes } = limitsFor(ctx, options)
       const bytes = Buffer.byteLength(patch)
       if (bytes > maxOutputBytes) {
@@ -48,7 +47,12 @@ export function createEditTool(options: BundleOptions): DefinedTool<EditInput, s
           { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
         )
       }
-      await editFile(files, { path, patch, maxBytes: maxOutputBytes })
+      try {
+        const files = await filesFor(ctx, options)
+        await editFile(files, { path, patch, maxBytes: maxOutputBytes })
+      } catch (error) {
+        throw adoptError(error)
+      }
       return 'ok'
     },
   })

@@ -1,4 +1,4 @@
-import { type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import { adoptError, type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
 import { z } from 'zod'
 import { fingerprint } from './content-fingerprint.ts'
 import { filesFor } from './sandbox-for-context.ts'
@@ -44,7 +44,12 @@ export function createWriteTool(options: BundleOptions): DefinedTool<WriteInput,
           { details: { path, bytes, maxBytes: maxOutputBytes }, effect: 'none' },
         )
       }
-      await (await filesFor(ctx, options)).write(path, content)
+      try {
+        const files = await filesFor(ctx, options)
+        await files.write(path, content)
+      } catch (error) {
+        throw adoptError(error)
+      }
       return 'ok'
     },
   })

@@ -9,6 +9,7 @@ import type { GateReservation } from '../gates/gate-reservation.ts'
 import { type AttemptJournal, journalOf } from '../journal/attempt-journal.ts'
 import { abortedError } from '../journal/call-errors.ts'
 import { CallRecord } from '../journal/call-record.ts'
+import { departuresUntilNow } from '../journal/error-effect.ts'
 import type { SettleFinalAnswer } from '../journal/final-answer.ts'
 import { CallFinish } from '../journal/finish-call.ts'
 
@@ -25,6 +26,8 @@ export interface CallScope {
   readonly answeredBefore: MaybePromise<boolean>
   /** Says whether this call is the final answer; undefined for a tool that gives none. */
   readonly settleFinalAnswer: SettleFinalAnswer | undefined
+  /** Errors that leave a call after this moment are not this call's own. */
+  readonly since: number
   /** What the tool's gates reserved for the call. */
   reservation: GateReservation | undefined
 }
@@ -57,6 +60,7 @@ export function openCall(
     abort: new CallAbort(() => [options.abortSignal, journal.signal]),
     answeredBefore,
     settleFinalAnswer: definition.finalAnswer ? finalAnswer.mayFollow() : undefined,
+    since: departuresUntilNow(),
     reservation: undefined,
   }
 }

@@ -1,4 +1,5 @@
 import type { Steps } from '../async/maybe-promise.ts'
+import { depart, effectOfError } from '../journal/error-effect.ts'
 import type { CallScope } from './call-scope.ts'
 import { errorWithNotice } from './error-with-notice.ts'
 import { inlineOutput } from './inline-output.ts'
@@ -20,13 +21,23 @@ export function* succeedCall(call: CallScope, output: unknown): Steps<unknown> {
 
 /** Records that the tool failed, and returns what the agent gets of the failure. */
 export function* failCall(call: CallScope, error: unknown): Steps<unknown> {
-  const { finish, options, journal } = call
-  const effect = finish.effectOf(error)
+  const { definition, finish, options, journal, abort, since } = call
+  const { sideEffect } = definition.metadata
+  const reasons = [
+    options.abortSignal?.reason,
+    journal.signal.reason,
+    journal.policy.abortSignal?.reason,
+  ]
+  const stated = effectOfError(error, { since, reasons: [...reasons, abort.reason] })
+  const effect = stated ?? (sideEffect ? 'unknown' : 'none')
   yield* finish.finish({ status: 'error', error, effect })
   const aborted = options.abortSignal?.aborted === true || journal.signal.aborted
   yield* settleReservation(call, { error, effect, aborted })
   yield* finish.snapshot()
-  return shownError(call, error)
+  const shown = shownError(call, error)
+  depart(error)
+  depart(shown)
+  return shown
 }
 
 /** What the agent gets of an output. */

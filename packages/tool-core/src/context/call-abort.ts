@@ -16,6 +16,11 @@ export class CallAbort {
     this.#controller?.abort(error)
   }
 
+  /** What the call itself was aborted with; undefined when it was not. */
+  get reason(): unknown {
+    return this.#reason?.error
+  }
+
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       this.#controller = new AbortController()

@@ -119,6 +119,14 @@ export class SmithersError extends Error {
 // On the prototype, so that it is neither copied nor shown with an error's own fields.
 Object.defineProperty(SmithersError.prototype, marker, { value: true })
 
+const toolMarker: symbol = Symbol.for('smithers.error.SmithersError')
+Object.defineProperty(SmithersError.prototype, toolMarker, { value: true })
+
+/** True for a {@link SmithersError} alone, also of another copy of this package: not for errors of the same shape. */
+export function isToolError(error: object): boolean {
+  return toolMarker in error
+}
+
 /**
  * True for a {@link SmithersError} and for the errors of the same shape that packages without a dependency on this
  * one throw, also when two copies of a package are loaded.

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { notPromised } from '../async/not-promised.ts'
+import { depart, departuresUntilNow, effectOfError } from '../journal/error-effect.ts'
 import { isSmithersError, SmithersError } from '../errors/smithers-error.ts'
 import type { ToolContext } from '../contract/task-context.ts'
 import type { RetrySettings, ThrownValue } from '../contract/gate-options.ts'
@@ -31,14 +32,22 @@ async function runWithRetries(
   signalOf: () => AbortSignal,
   work: () => unknown,
 ): Promise<unknown> {
+  let mayHaveTakenEffect = false
   for (let tries = 1; ; tries += 1) {
+    const since = departuresUntilNow()
     try {
       return await work()
     } catch (error) {
       // Most calls succeed, so their signal is not even made.
       const signal = signalOf()
       const isLast = tries > settings.maxRetries
-      if (isLast || !mayRetry(toolName, settings, error, tries, signal)) throw error
+      if (isLast || !mayRetry(toolName, settings, error, tries, signal)) {
+        // "No effect" of the last try says nothing about the tries before.
+        if (mayHaveTakenEffect) depart(error)
+        throw error
+      }
+      const reasons = [signal.reason]
+      mayHaveTakenEffect ||= effectOfError(error, { since, reasons }) !== 'none'
       await pause(pauseMs(settings, tries), signal)
     }
   }

@@ -1,6 +1,6 @@
 import { isOrphan } from '../log/orphan.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
-import type { SmithersError } from '../errors/smithers-error.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
 import { FinalAnswer } from './final-answer.ts'
@@ -90,14 +90,14 @@ export class AttemptJournal {
   /** Stops the run: the AI SDK would turn an error thrown by a tool into a text for the model and continue. */
   raise(error: SmithersError): void {
     this.#fatal ??= error
-    this.#controller?.abort(this.#fatal)
+    this.#controller?.abort(abortReason(this.#fatal))
   }
 
   /** Aborted when the run ends. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.#fatal !== undefined) this.#controller.abort(this.#fatal)
+      if (this.#fatal !== undefined) this.#controller.abort(abortReason(this.#fatal))
     }
     const { abortSignal } = this.policy
     return abortSignal === undefined
@@ -145,6 +145,12 @@ export class AttemptJournal {
       this.policy.onLogError(error)
     }
   }
+}
+
+/** A tool that rejects with the reason of its signal must not say by that that it had no effect. */
+function abortReason(fatal: SmithersError): SmithersError {
+  const { code, message, details, effect } = fatal
+  return effect === undefined ? fatal : new SmithersError(code, message, { details, cause: fatal })
 }
 
 const pageSize = 1000

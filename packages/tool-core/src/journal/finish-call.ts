@@ -1,7 +1,7 @@
 import type { Steps } from '../async/maybe-promise.ts'
 import { withTimeout } from '../async/with-timeout.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
-import { type CallEffect, isSmithersError, type SmithersError } from '../errors/smithers-error.ts'
+import { isSmithersError, type SmithersError } from '../errors/smithers-error.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 import {
   fencedError,
@@ -10,6 +10,7 @@ import {
   snapshotTimeoutError,
 } from './call-errors.ts'
 import type { CallOutcome, CallRecord } from './call-record.ts'
+import { depart } from './error-effect.ts'
 
 /** How one call ends: its finished row, the snapshot, and what a failure of the log means for its run. */
 export class CallFinish {
@@ -38,6 +39,7 @@ export class CallFinish {
   /** Records that the call was not run, and throws. */
   *refuse(error: unknown): Steps<never> {
     yield* this.recordUnrun({ status: 'error', error, effect: 'none' })
+    depart(error)
     throw error
   }
 
@@ -85,13 +87,8 @@ export class CallFinish {
     this.#record.forget()
     const unavailable = logUnavailableError(this.#definition.metadata.name, error)
     this.#journal.raise(unavailable)
+    depart(unavailable)
     throw unavailable
-  }
-
-  /** What a tool that threw may have done. */
-  effectOf(error: unknown): CallEffect {
-    if (isSmithersError(error) && error.effect !== undefined) return error.effect
-    return this.#definition.metadata.sideEffect ? 'unknown' : 'none'
   }
 
   /** Calls the engine's snapshot hook of a tool with a side effect, whose failure changes nothing, and ends the events. */

@@ -1,6 +1,7 @@
 import { runWithToolContext } from '../context/ambient-context.ts'
 import { boundContext } from '../contract/tool-call-options.ts'
 import { chain, drive, type Steps } from '../async/maybe-promise.ts'
+import { depart } from '../journal/error-effect.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
 import { type RecordedStep, recordInvalidCalls } from './record-invalid-calls.ts'
@@ -117,7 +118,11 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
       journal.allowed.add(idempotencyKey)
     },
     settle: async <Value>(value?: Value) => {
-      if (journal.fatal !== undefined) throw journal.fatal
+      const { fatal } = journal
+      if (fatal !== undefined) {
+        depart(fatal)
+        throw fatal
+      }
       return value as Value
     },
   }
