@@ -393,6 +393,36 @@ describe('resolveToolApproval', () => {
     )
   })
 
+  it('decides for no run by an id that calls of two runs share', async () => {
+    const log = createMemoryLog()
+    const { place } = shop()
+    for (const runId of ['a', 'b']) {
+      const run = createToolRun({ runId, log })
+      await outcomes([call(run, place, order, { toolCallId: 'call_0' })])
+    }
+    const [first] = await pendingApprovals({ log, runId: 'a' })
+    await resolveToolApproval({ log, id: first?.id ?? '', approved: false })
+    await expect(resolveToolApproval({ log, id: 'call_0', approved: true })).rejects.toMatchObject({
+      code: 'INVALID_INPUT',
+      message: expect.stringMatching(/2 calls of 2 runs have the id call_0/),
+    })
+    await resolveToolApproval({ log, runId: 'b', id: 'call_0', approved: true })
+    expect(log.approvals.list({})).toMatchObject([{ status: 'approved' }, { status: 'rejected' }])
+  })
+
+  it('lists every pending approval, the oldest first, however many there are', async () => {
+    const log = createMemoryLog()
+    const { place } = shop()
+    await outcomes([call(createToolRun({ runId: 'first', log }), place, order)])
+    const [row] = await pendingApprovals({ log })
+    for (let index = 0; index < 1200; index += 1) {
+      log.approvals.request({ ...row!, id: `more-${index}`, runId: `more-${index}` })
+    }
+    const pending = await pendingApprovals({ log })
+    expect(pending).toHaveLength(1201)
+    expect(pending[0]?.runId).toBe('first')
+  })
+
   it('lets one of two deciders win, and tells the other what was decided', async () => {
     const log = createMemoryLog()
     const { place } = shop()
