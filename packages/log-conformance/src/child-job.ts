@@ -36,6 +36,20 @@ export type ChildJob =
       readonly startedFile: string
       readonly finishedFile: string
     }
+  | {
+      readonly kind: 'claim-runs'
+      readonly location: string
+      readonly runs: number
+      /** Of a process that outlives this one, so that no run is that of a dead process. */
+      readonly ownerId: string
+      readonly heldFile: string
+    }
+  | {
+      readonly kind: 'run-until-killed'
+      readonly location: string
+      readonly runId: string
+      readonly finishedFile: string
+    }
   | { readonly kind: 'first-call'; readonly location: string; readonly nodeId: string }
 
 /** What the process answers to each kind of job. */
@@ -43,6 +57,8 @@ export interface ChildAnswers {
   readonly 'owner-id': string
   readonly pairs: { readonly errors: readonly string[]; readonly longestBlockMs: number }
   readonly claims: void
+  readonly 'claim-runs': void
+  readonly 'run-until-killed': never
   readonly crash: never
   readonly 'first-call': void
 }

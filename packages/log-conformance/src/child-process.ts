@@ -7,6 +7,7 @@ import { currentOwnerId } from '@smithers/tool-core/log'
 import type { MaybePromise, ToolCallLog } from '@smithers/tool-core/log'
 import type { ChildAnswers, ChildJob, ChildOrder } from './child-job.ts'
 import { mustStart, sampleRow, success } from './sample-row.ts'
+import { attemptStart, runClaim } from './sample-run.ts'
 
 // Far beyond what a holder needs: a log that never shows the end of a call must fail, not hang.
 const longestHoldMs = 5000
@@ -33,6 +34,10 @@ async function perform(job: ChildJob): Promise<ChildAnswers[ChildJob['kind']]> {
       return await claimKeys(job)
     case 'crash':
       return await crash(job)
+    case 'claim-runs':
+      return await claimRuns(job)
+    case 'run-until-killed':
+      return await runUntilKilled(job)
     case 'first-call':
       return await firstCall(job)
   }
@@ -127,6 +132,56 @@ async function crash({
     await log.finish(callToken, success())
     appendFileSync(finishedFile, `${callToken}\n`)
     dieAt('after the finish')
+  }
+}
+
+/** Tries to hold every run, as other processes do at the same time, and keeps those that it gets. */
+async function claimRuns({
+  location,
+  runs,
+  ownerId,
+  heldFile,
+}: ChildJob & { kind: 'claim-runs' }): Promise<ChildAnswers['claim-runs']> {
+  const log = await createLog(location)
+  for (let run = 1; run <= runs; run += 1) {
+    const claimed = await log.runs?.claim(runClaim({ runId: `run-${run}`, ownerId }))
+    if (claimed?.ok === true) appendFileSync(heldFile, `run-${run}\n`)
+    await sleep(0)
+  }
+  await log.close()
+}
+
+/** Finishes one task of a run after the other, and notes each once the log has it, until the process is killed. */
+async function runUntilKilled({
+  location,
+  runId,
+  finishedFile,
+}: ChildJob & { kind: 'run-until-killed' }): Promise<ChildAnswers['run-until-killed']> {
+  const log = await createLog(location)
+  const { runs } = log
+  if (runs === undefined) throw new Error('The log declares runs and has none.')
+  const claim = runClaim({ runId })
+  await runs.claim(claim)
+  for (let task = 1; ; task += 1) {
+    const attempt = {
+      ...attemptStart({ runId, nodeId: `task-${task}` }),
+      leaseToken: claim.leaseToken,
+    }
+    await runs.startAttempt(attempt)
+    const { iteration, nodeId, leaseToken, nowMs } = attempt
+    await runs.finishAttempt({
+      runId,
+      leaseToken,
+      nodeId,
+      iteration,
+      attempt: 1,
+      status: 'finished',
+      outputJson: String(task),
+      errorJson: null,
+      nowMs,
+    })
+    appendFileSync(finishedFile, `${task}\n`)
+    await sleep(0)
   }
 }
 

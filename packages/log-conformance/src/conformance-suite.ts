@@ -15,6 +15,8 @@ import { multiProcess } from './groups/multi-process.ts'
 import { ordering } from './groups/ordering.ts'
 import { prune } from './groups/prune.ts'
 import { recovery } from './groups/recovery.ts'
+import { createRuns, runLeases, takeOvers } from './groups/run-leases.ts'
+import { crashedRuns, finishRuns } from './groups/run-progress.ts'
 import { runState } from './groups/run-state.ts'
 import { schema } from './groups/schema.ts'
 import { vectors } from './groups/vectors.ts'
@@ -34,6 +36,11 @@ const groups: readonly ConformanceGroup[] = [
   approvals,
   runState,
   approvalUse,
+  createRuns,
+  runLeases,
+  takeOvers,
+  finishRuns,
+  crashedRuns,
 ]
 
 /** One test of the suite, bound to an adapter. */

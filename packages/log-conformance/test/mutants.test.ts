@@ -5,10 +5,18 @@ import { describe, expect, it } from 'vitest'
 import { jsonLinesConformance } from './fixtures/json-lines-conformance.ts'
 import { createLog as createSingleProcessLog } from './fixtures/mutants/single-process-log.ts'
 import { memoryMutants } from './fixtures/mutants/memory-mutants.ts'
+import { runMutants } from './fixtures/mutants/run-mutants.ts'
 
 const memoryConformance: LogConformanceOptions = {
   name: 'memory',
-  capabilities: { durable: false, multiProcess: false, claims: true, approvals: true, state: true },
+  capabilities: {
+    durable: false,
+    multiProcess: false,
+    claims: true,
+    approvals: true,
+    state: true,
+    runs: true,
+  },
   createLog: () => createMemoryLog(),
   execArgv: ['--conditions=@smithers/source'],
   schema: { skip: 'rows in memory have no stored schema' },
@@ -20,7 +28,7 @@ describe('runLogConformance', () => {
     expect(failedTests(await runLogConformance(memoryConformance))).toEqual([])
   })
 
-  it.each(memoryMutants)('finds a log that $fault', async (mutant) => {
+  it.each([...memoryMutants, ...runMutants])('finds a log that $fault', async (mutant) => {
     const results = await runLogConformance({
       ...memoryConformance,
       createLog() {

@@ -3,7 +3,14 @@ import { logConformance } from '@smithers/log-conformance/vitest'
 
 logConformance({
   name: 'memory',
-  capabilities: { durable: false, multiProcess: false, claims: true, approvals: true, state: true },
+  capabilities: {
+    durable: false,
+    multiProcess: false,
+    claims: true,
+    approvals: true,
+    state: true,
+    runs: true,
+  },
   createLog: () => createMemoryLog(),
   execArgv: ['--conditions=@smithers/source'],
   schema: { skip: 'rows in memory have no stored schema' },

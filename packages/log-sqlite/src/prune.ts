@@ -1,8 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { archiveKey } from '@smithers/tool-core/log'
-import type { PruneQuery } from '@smithers/tool-core/log'
+import { isRunFree } from '@smithers/tool-core/log'
+import type { PruneQuery, RunRow } from '@smithers/tool-core/log'
 import { afterwards } from './afterwards.ts'
 import type { LogConnection } from './log-connection.ts'
+import {
+  batchSize,
+  type Deletion,
+  belongingsOfRuns,
+  oldApprovals,
+  oldBelongings,
+  openRunsSql,
+} from './prune-belongings.ts'
+import { bindText } from './rows.ts'
 import type { SqlValue } from './sqlite-database.ts'
 
 /**
@@ -16,15 +25,7 @@ export function pruneInBatches(
   const old = connection.read('choose calls to remove', () => oldRows(connection, query))
   if (old === undefined) return 0
   const removed = inBatches(connection, 'remove old calls', old.deletion)
-  return afterwards(removed, (count) =>
-    afterwards(removeBelongings(connection, old.keptFromMs), () => count),
-  )
-}
-
-interface Deletion {
-  /** Removes at most {@link batchSize} rows. */
-  readonly sql: string
-  readonly values: readonly SqlValue[]
+  return afterwards(removed, (count) => afterwards(removeBelongings(connection, old), () => count))
 }
 
 function inBatches(
@@ -47,13 +48,19 @@ function inBatches(
   })()
 }
 
-const batchSize = 500
+interface OldRows {
+  readonly deletion: Deletion
+  /** Everything that was changed at this moment or later stays. Milliseconds since the epoch. */
+  readonly keptFromMs: number
+  /** Runs to remove whole, as hexadecimal text in a JSON array. */
+  readonly named: string
+}
 
 /** The rows that any condition of the query gives up, and from when on everything else is kept. */
 function oldRows(
   connection: LogConnection,
-  { finishedBeforeMs, keepRuns, maxRows }: PruneQuery,
-): { readonly deletion: Deletion; readonly keptFromMs: number } | undefined {
+  { finishedBeforeMs, keepRuns, maxRows, runs = [] }: PruneQuery,
+): OldRows | undefined {
   const anyOf: string[] = []
   const values: SqlValue[] = []
   let keptFromMs = -Infinity
@@ -81,45 +88,63 @@ function oldRows(
     if (oldest !== undefined || maxRows === 0)
       keptFromMs = Math.max(keptFromMs, oldest?.at ?? Infinity)
   }
-  if (anyOf.length === 0) return undefined
+  if (anyOf.length === 0 && runs.length === 0) return undefined
+  const nowMs = Date.now()
+  const named = JSON.stringify(runs.filter((runId) => !isHeld(connection, runId, nowMs)).map(hexOf))
+  const isOld = `(${anyOf.join(' OR ') || 'false'}) AND run_id NOT IN (${openRunsSql})`
   const sql = `DELETE FROM _smithers_tool_calls WHERE rowid IN (
-    SELECT rowid FROM _smithers_tool_calls
-    WHERE finished_at_ms IS NOT NULL AND (${anyOf.join(' OR ')}) LIMIT ${batchSize})`
-  return { deletion: { sql, values }, keptFromMs }
+    SELECT rowid FROM _smithers_tool_calls WHERE finished_at_ms IS NOT NULL
+      AND ((${isOld}) OR hex(run_id) IN (SELECT value FROM json_each(?))) LIMIT ${batchSize})`
+  return { deletion: { sql, values: [...values, nowMs, named] }, keptFromMs, named }
 }
 
-/** Removes the approvals and values of calls and runs that have no row any more. */
-function removeBelongings(connection: LogConnection, keptFromMs: number): void | Promise<void> {
-  if (keptFromMs === -Infinity) return undefined
-  const values = [Math.min(keptFromMs, Number.MAX_VALUE)]
+function isHeld(connection: LogConnection, runId: string, nowMs: number): boolean {
+  const run = connection.prepare(leaseSql).get(bindText(runId)) as
+    | Pick<RunRow, 'leaseToken' | 'leaseExpiresAtMs' | 'ownerId'>
+    | undefined
+  return run !== undefined && !isRunFree(run, nowMs)
+}
+
+/** A run's id as SQLite's hex() gives it, which JSON carries whatever the identifier holds. */
+function hexOf(runId: string): string {
+  const bound = bindText(runId)
+  return (bound instanceof Uint8Array ? Buffer.from(bound) : Buffer.from(String(bound)))
+    .toString('hex')
+    .toUpperCase()
+}
+
+/** Removes the approvals, values and records of calls and runs that have no row any more, and of named runs. */
+function removeBelongings(
+  connection: LogConnection,
+  { keptFromMs, named }: OldRows,
+): void | Promise<void> {
+  if (keptFromMs === -Infinity && named === '[]') return undefined
+  const kept = Math.min(keptFromMs, Number.MAX_VALUE)
+  const nowMs = Date.now()
   const approvals = connection.write('remove old approvals', () =>
-    connection.erasing(() => Number(connection.prepare(oldApprovalsSql).run(...values).changes)),
+    connection.erasing(() => {
+      const { sql, values } = oldApprovals(kept, nowMs, named)
+      return Number(connection.prepare(sql).run(...values).changes)
+    }),
   )
+  const others = [...oldBelongings(kept, nowMs), ...(named === '[]' ? [] : belongingsOfRuns(named))]
   return afterwards(approvals, (count) =>
-    afterwards(count > 0 ? connection.scrub() : undefined, () =>
-      afterwards(
-        inBatches(connection, 'remove old values', { sql: oldStateSql, values }),
-        () => undefined,
-      ),
-    ),
+    afterwards(count > 0 ? connection.scrub() : undefined, () => inTurn(connection, others)),
   )
 }
 
-// People decide about approvals, so there are few, and one statement removes them.
-const oldApprovalsSql = `DELETE FROM _smithers_tool_approvals AS old
-  WHERE max(requested_at_ms, coalesce(decided_at_ms, 0)) < ? AND (
-    NOT EXISTS (SELECT 1 FROM _smithers_tool_calls WHERE run_id = old.run_id)
-    OR (status = 'used' AND NOT EXISTS (SELECT 1 FROM _smithers_tool_calls WHERE approval_id = old.id)))`
+/** Runs deletions one after the other; a promise only when one of them had to wait. */
+function inTurn(
+  connection: LogConnection,
+  [deletion, ...others]: readonly Deletion[],
+): void | Promise<void> {
+  if (deletion === undefined) return undefined
+  const removed = inBatches(connection, 'remove old runs and values', deletion)
+  return afterwards(removed, () => inTurn(connection, others))
+}
 
-const archivePrefix = archiveKey('')
-
-const oldStateSql = `DELETE FROM _smithers_run_state WHERE rowid IN (
-  SELECT rowid FROM _smithers_run_state AS old WHERE updated_at_ms < ? AND (
-    NOT EXISTS (SELECT 1 FROM _smithers_tool_calls WHERE run_id = old.run_id)
-    OR (substr(key, 1, ${archivePrefix.length}) = '${archivePrefix}'
-      AND NOT EXISTS (SELECT 1 FROM _smithers_tool_calls
-        WHERE call_token = substr(old.key, ${archivePrefix.length + 1}))))
-  LIMIT ${batchSize})`
+const leaseSql = `SELECT lease_token AS leaseToken, lease_expires_at_ms AS leaseExpiresAtMs, owner_id AS ownerId
+  FROM _smithers_runs WHERE run_id = ?`
 
 // Each run by its newest call. In hexadecimal, which JSON carries whatever the identifier holds.
 const newestRunsSql = `SELECT hex(run_id) AS run, started_at_ms AS at FROM (

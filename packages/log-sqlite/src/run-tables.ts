@@ -14,6 +14,7 @@ export const createRunTables = `
     lease_token TEXT,
     lease_expires_at_ms INTEGER
   );
+  CREATE INDEX IF NOT EXISTS _smithers_runs_open ON _smithers_runs (run_id) WHERE status <> 'finished';
   CREATE TABLE IF NOT EXISTS _smithers_tasks (
     run_id TEXT NOT NULL,
     node_id TEXT NOT NULL,

@@ -72,6 +72,9 @@ const methods = {
   ask: (log) => log.approvals?.request,
   decide: (log) => log.approvals?.update,
   approvals: (log) => log.approvals?.list,
+  claimRun: (log) => log.runs?.claim,
+  endRun: (log) => log.runs?.release,
+  runs: (log) => log.runs?.list,
   set: (log) => log.state?.set,
   get: (log) => log.state?.get,
 } as const satisfies Record<string, (log: ToolCallLog) => unknown>
@@ -105,7 +108,12 @@ const recoverQuery = fc.record(
   { requiredKeys: ['nowMs'] },
 )
 const pruneQuery = fc.record(
-  { finishedBeforeMs: timeMs, keepRuns: small, maxRows: small },
+  {
+    finishedBeforeMs: timeMs,
+    keepRuns: small,
+    maxRows: small,
+    runs: fc.array(text, { maxLength: 2 }),
+  },
   { requiredKeys: [] },
 )
 
@@ -150,6 +158,22 @@ const approvalQuery = fc.record(
   { id: token, runId: text, callKey: text, status: statuses, limit: fc.constantFrom(1, 2) },
   { requiredKeys: [] },
 )
+const runClaim = fc.record({
+  runId: text,
+  inputJson: fc.constant('{}'),
+  optionsJson: fc.constant('{}'),
+  ownerId: fc.constant('elsewhere:1:1'),
+  leaseToken: token,
+  leaseExpiresAtMs: timeMs,
+  nowMs: timeMs,
+})
+const runEnd = fc.record({
+  runId: text,
+  leaseToken: token,
+  status: fc.constantFrom('finished', 'failed', 'stopped'),
+  errorJson: fc.constant(null),
+  nowMs: timeMs,
+})
 const stateKey = fc.oneof(text, token.map(archiveKey))
 const stateEntry = fc.record({
   runId: text,
@@ -170,6 +194,9 @@ const steps = fc.array(
     step(2, 'ask', approval),
     step(2, 'decide', token, statuses, answer),
     step(1, 'approvals', approvalQuery),
+    step(1, 'claimRun', runClaim),
+    step(1, 'endRun', runEnd),
+    step(1, 'runs', fc.constant({})),
     step(2, 'set', stateEntry),
     step(1, 'get', text, stateKey),
   ),

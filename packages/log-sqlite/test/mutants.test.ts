@@ -4,6 +4,7 @@ import { createSqliteLog } from '@smithers/log-sqlite'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { createLog as createForgetfulLog } from './fixtures/mutants/forgetful-log.ts'
+import { createLog as createForgetfulRunsLog } from './fixtures/mutants/forgetful-runs-log.ts'
 import { createLog as createOverwritingLog } from './fixtures/mutants/overwriting-log.ts'
 import { createLog as createUnclaimedLog } from './fixtures/mutants/unclaimed-log.ts'
 import { sqliteConformance } from './fixtures/sqlite-conformance.ts'
@@ -42,6 +43,19 @@ const mutants: readonly (Pick<LogConformanceOptions, 'createLog'> & {
       '8 schema: the documented twelve-column table is opened, keeps its rows and takes new ones',
       '8 schema: pages by cursor hold every old row once',
       '8 schema: processes that migrate the same storage at the same moment all succeed',
+    ],
+  },
+  {
+    fault: 'keeps runs in the memory of the process',
+    createLog: createForgetfulRunsLog,
+    module: 'forgetful-runs-log.ts',
+    group: '19 runs: crash',
+    foundBy: [
+      '16 runs: lease: of many that claim a run at once one holds it',
+      '16 runs: lease: four processes that claim fifty runs hold each once',
+      '18 runs: finish: prune removes finished runs whole, and open runs only when they are named',
+      '19 runs: crash: runs are there when the log is opened again',
+      '19 runs: crash: a killed process loses no finished task, and its run can be taken over at once',
     ],
   },
   {

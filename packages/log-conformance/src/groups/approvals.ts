@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ApprovalRow, ApprovalStore, ToolCallLog } from '@smithers/tool-core/log'
 import { assertUnavailable } from '../assert-unavailable.ts'
 import type { ConformanceGroup } from '../conformance-group.ts'
+import { approvalRow } from '../sample-approval.ts'
 import { mustFinish, mustStart, sampleTimeMs, settled, success } from '../sample-row.ts'
 
 export const approvals: ConformanceGroup = {
@@ -14,9 +15,15 @@ export const approvals: ConformanceGroup = {
       async run({ open }) {
         const store = approvalsOf(await open())
         const rows = [
-          request({ id: 'plain' }),
-          request({ id: '\uD800', runId: '\uD800', callKey: 'a\0b', prompt: '', comment: 'π 🦊' }),
-          request({ id: 'full', callKey: 'other', ...answered, status: 'approved' }),
+          approvalRow({ id: 'plain' }),
+          approvalRow({
+            id: '\uD800',
+            runId: '\uD800',
+            callKey: 'a\0b',
+            prompt: '',
+            comment: 'π 🦊',
+          }),
+          approvalRow({ id: 'full', callKey: 'other', ...answered, status: 'approved' }),
         ]
         for (const row of rows) {
           assert.deepEqual(await store.request(row), row)
@@ -28,15 +35,21 @@ export const approvals: ConformanceGroup = {
       name: 'a call with its arguments has one open request at a time, until a call has used the approval',
       async run({ open }) {
         const store = approvalsOf(await open())
-        const first = request({ id: 'first' })
+        const first = approvalRow({ id: 'first' })
         await store.request(first)
-        assert.deepEqual(await store.request(request({ id: 'second' })), first)
+        assert.deepEqual(await store.request(approvalRow({ id: 'second' })), first)
         await store.update('first', 'pending', { status: 'rejected' })
-        assert.equal((await store.request(request({ id: 'third' }))).id, 'first')
+        assert.equal((await store.request(approvalRow({ id: 'third' }))).id, 'first')
         assert.equal(await store.update('first', 'rejected', { status: 'used' }), true)
-        assert.equal((await store.request(request({ id: 'fourth' }))).id, 'fourth')
-        assert.equal((await store.request(request({ id: 'fifth', runId: 'other' }))).id, 'fifth')
-        assert.equal((await store.request(request({ id: 'sixth', callKey: 'other' }))).id, 'sixth')
+        assert.equal((await store.request(approvalRow({ id: 'fourth' }))).id, 'fourth')
+        assert.equal(
+          (await store.request(approvalRow({ id: 'fifth', runId: 'other' }))).id,
+          'fifth',
+        )
+        assert.equal(
+          (await store.request(approvalRow({ id: 'sixth', callKey: 'other' }))).id,
+          'sixth',
+        )
         assert.equal((await store.list({})).length, 4)
 
         const reopened = store.update('first', 'used', { status: 'approved' })
@@ -50,24 +63,24 @@ export const approvals: ConformanceGroup = {
       async run({ open }) {
         const store = approvalsOf(await open())
         const kept = { previewJson: '"a preview"' }
-        await store.request(request({ id: 'waits', ...kept }))
-        await store.request(request({ id: 'other call', callKey: 'other', ...kept }))
-        await store.request(request({ id: 'other run', runId: 'other', ...kept }))
-        await store.request(request({ id: 'second', inputHash: 'second', ...kept }))
+        await store.request(approvalRow({ id: 'waits', ...kept }))
+        await store.request(approvalRow({ id: 'other call', callKey: 'other', ...kept }))
+        await store.request(approvalRow({ id: 'other run', runId: 'other', ...kept }))
+        await store.request(approvalRow({ id: 'second', inputHash: 'second', ...kept }))
         const [old] = await store.list({ id: 'waits' })
-        assert.deepEqual(old, request({ id: 'waits', status: 'superseded', previewJson: null }))
+        assert.deepEqual(old, approvalRow({ id: 'waits', status: 'superseded', previewJson: null }))
 
         const approved = { status: 'approved', approvedArgsJson: '{"amount":50}' } as const
         assert.equal(await store.update('second', 'pending', approved), true)
         assert.equal(await store.update('waits', 'pending', approved), false)
-        await store.request(request({ id: 'third', inputHash: 'third' }))
+        await store.request(approvalRow({ id: 'third', inputHash: 'third' }))
         const [given] = await store.list({ id: 'second' })
         assert.equal(given?.status, 'superseded')
         assert.equal(given.approvedArgsJson, null)
         assert.equal(given.previewJson, null)
 
         await store.update('third', 'pending', { status: 'rejected' })
-        const again = await store.request(request({ id: 'again', inputHash: 'second' }))
+        const again = await store.request(approvalRow({ id: 'again', inputHash: 'second' }))
         assert.equal(again.id, 'again')
         const statuses = (await store.list({})).map(({ id, status }) => [id, status])
         assert.deepEqual(statuses.toReversed(), [
@@ -90,7 +103,7 @@ export const approvals: ConformanceGroup = {
         const answers = await Promise.all(
           Array.from({ length: 12 }, (_, index) => {
             const store = approvalsOf(logs[index % logs.length] ?? first)
-            return settled(() => store.request(request({ id: `q-${index}` })))
+            return settled(() => store.request(approvalRow({ id: `q-${index}` })))
           }),
         )
         assert.equal(new Set(answers.map(({ id }) => id)).size, 1)
@@ -101,7 +114,7 @@ export const approvals: ConformanceGroup = {
       name: 'of many decisions at once one wins, and a change that expected another status is refused',
       async run({ open }) {
         const store = approvalsOf(await open())
-        await store.request(request({ id: 'q' }))
+        await store.request(approvalRow({ id: 'q' }))
         const won = await Promise.all(
           Array.from({ length: 10 }, (_, index) =>
             settled(() =>
@@ -122,8 +135,8 @@ export const approvals: ConformanceGroup = {
       name: 'a change touches what it names and nothing else',
       async run({ open }) {
         const store = approvalsOf(await open())
-        const asked = request({ id: 'q' })
-        const other = request({ id: 'r', callKey: 'other' })
+        const asked = approvalRow({ id: 'q' })
+        const other = approvalRow({ id: 'r', callKey: 'other' })
         await store.request(asked)
         await store.request(other)
         assert.equal(await store.update('q', 'pending', answered), true)
@@ -139,7 +152,7 @@ export const approvals: ConformanceGroup = {
           const status = index % 3 === 0 ? 'approved' : 'pending'
           const runId = `run-${index % 2}`
           const place = { callKey: `key-${index}`, toolCallId: `call-${index % 3}` }
-          await store.request(request({ id: `q-${index}`, runId, status, ...place }))
+          await store.request(approvalRow({ id: `q-${index}`, runId, status, ...place }))
         }
         const lists: [Parameters<ApprovalStore['list']>[0], number[]][] = [
           [{}, [5, 4, 3, 2, 1, 0]],
@@ -176,14 +189,19 @@ export const approvals: ConformanceGroup = {
         await mustFinish(log, { runId: 'gone', startedAtMs: sampleTimeMs })
         const rows: Partial<ApprovalRow>[] = [
           { id: 'used', runId: 'live' },
-          { id: 'asked', runId: 'live' },
+          { id: 'asked', runId: 'waiting' },
           { id: 'decided', runId: 'live', status: 'rejected' },
-          { id: 'asked of a run that is gone', runId: 'gone' },
-          { id: 'approved of a run that is gone', runId: 'gone', status: 'approved' },
-          { id: 'decided late', runId: 'gone', decidedAtMs: sampleTimeMs + 100 },
+          { id: 'rejected of a run that is gone', runId: 'gone', status: 'rejected' },
+          { id: 'expired of a run that is gone', runId: 'gone', status: 'expired' },
+          {
+            id: 'decided late',
+            runId: 'gone',
+            status: 'rejected',
+            decidedAtMs: sampleTimeMs + 100,
+          },
           { id: 'of a run without calls', runId: 'new', requestedAtMs: sampleTimeMs + 100 },
         ]
-        for (const row of rows) await store.request(request({ callKey: row.id ?? '', ...row }))
+        for (const row of rows) await store.request(approvalRow({ callKey: row.id ?? '', ...row }))
         await store.update('used', 'pending', { status: 'used' })
         await log.prune({})
         assert.equal((await store.list({})).length, rows.length)
@@ -203,7 +221,7 @@ export const approvals: ConformanceGroup = {
         capabilities.durable ? null : 'the adapter declares durable: false',
       async run({ open }) {
         const log = await open()
-        await approvalsOf(log).request(request({ id: 'q' }))
+        await approvalsOf(log).request(approvalRow({ id: 'q' }))
         await approvalsOf(log).update('q', 'pending', answered)
         const before = await approvalsOf(log).list({})
         await log.close()
@@ -216,7 +234,7 @@ export const approvals: ConformanceGroup = {
         const log = await open()
         const store = approvalsOf(log)
         await log.close()
-        await assertUnavailable(() => store.request(request({ id: 'q' })))
+        await assertUnavailable(() => store.request(approvalRow({ id: 'q' })))
         await assertUnavailable(() => store.list({}))
       },
     },
@@ -226,34 +244,6 @@ export const approvals: ConformanceGroup = {
 function approvalsOf(log: ToolCallLog): ApprovalStore {
   assert.ok(log.approvals, 'the log declares approvals and has none')
   return log.approvals
-}
-
-function request(fields: Partial<ApprovalRow>): ApprovalRow {
-  return {
-    id: 'q',
-    runId: 'run-1',
-    nodeId: 'node-1',
-    iteration: 0,
-    attempt: 1,
-    toolName: 'charge',
-    toolCallId: 'call_1',
-    callKey: 'key-1',
-    inputHash: 'hash-1',
-    idempotencyKey: null,
-    inputJson: '{"amount":100}',
-    inputSchemaJson: null,
-    prompt: null,
-    defaultsJson: null,
-    previewJson: null,
-    status: 'pending',
-    requestedAtMs: sampleTimeMs,
-    expiresAtMs: null,
-    decidedAtMs: null,
-    decidedBy: null,
-    comment: null,
-    approvedArgsJson: null,
-    ...fields,
-  }
 }
 
 const answered = {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ToolCallLog } from '@smithers/tool-core/log'
 import type { ConformanceGroup } from '../conformance-group.ts'
+import { approvalRow } from '../sample-approval.ts'
 import { failure, mustStart, sampleTimeMs, settled, success } from '../sample-row.ts'
 
 export const prune: ConformanceGroup = {
@@ -92,6 +93,34 @@ export const prune: ConformanceGroup = {
           (await log.list({})).map((row) => row.callToken),
           [running, started],
         )
+      },
+    },
+    {
+      name: 'a run that waits for approval keeps its rows until it is decided, or named',
+      notApplicable: ({ capabilities }) =>
+        capabilities.approvals === true ? null : 'the adapter declares no approvals',
+      async run({ open }) {
+        const log = await open()
+        for (const [index, runId] of ['waits', 'approved', 'rejected', 'expired'].entries()) {
+          const startedAtMs = sampleTimeMs + index
+          await log.finish(await mustStart(log, { runId, startedAtMs }), success())
+        }
+        for (const [runId, status] of [
+          ['waits', 'pending'],
+          ['approved', 'approved'],
+          ['rejected', 'rejected'],
+          ['expired', 'expired'],
+        ] as const) {
+          await log.approvals?.request(approvalRow({ id: runId, runId, status }))
+        }
+        const left = async (): Promise<string[]> => (await log.list({})).map(({ runId }) => runId)
+        assert.equal(await log.prune({ maxRows: 0, finishedBeforeMs: sampleTimeMs + 9000 }), 2)
+        assert.deepEqual(await left(), ['waits', 'approved'])
+        assert.equal(await log.prune({ runs: ['approved', 'none'] }), 1)
+        assert.deepEqual(await left(), ['waits'])
+        assert.deepEqual(await log.approvals?.list({ runId: 'approved' }), [])
+        await log.approvals?.update('waits', 'pending', { status: 'rejected' })
+        assert.equal(await log.prune({ maxRows: 0 }), 1)
       },
     },
     {

@@ -4,6 +4,8 @@ import type { Remaining } from './memory-rows.ts'
 /** Approvals in this process's memory. */
 export interface MemoryApprovals {
   readonly store: ApprovalStore
+  /** The runs with an approval that is pending, or approved and not used. */
+  waitingRuns(isUsed: (approvalId: string) => boolean): Set<string>
   /** Removes those whose calls, or all of whose run's calls, are gone. */
   prune(remaining: Remaining): void
 }
@@ -60,11 +62,22 @@ export function createMemoryApprovals(assertOpen: () => void): MemoryApprovals {
       },
     },
 
-    prune({ keptFromMs, hasRun, hasCallWith }) {
+    waitingRuns(isUsed) {
+      const nowMs = Date.now()
+      const waiting = [...rows.values()].filter(({ id, status, expiresAtMs }) =>
+        status === 'pending'
+          ? (expiresAtMs ?? Infinity) > nowMs
+          : status === 'approved' && !isUsed(id),
+      )
+      return new Set(waiting.map(({ runId }) => runId))
+    },
+
+    prune({ keptFromMs, hasRun, hasCallWith, isOpen, isNamed }) {
       for (const { id, runId, status, requestedAtMs, decidedAtMs } of rows.values()) {
         const changedAtMs = Math.max(requestedAtMs, decidedAtMs ?? 0)
         const isGone = !hasRun(runId) || (status === 'used' && !hasCallWith(id))
-        if (changedAtMs < keptFromMs && isGone) rows.delete(id)
+        const isOld = changedAtMs < keptFromMs && isGone && !isOpen(runId)
+        if (isOld || isNamed(runId)) rows.delete(id)
       }
     },
   }

@@ -1,7 +1,7 @@
 import type { ApprovalStore } from './approval-store.ts'
 import { createMemoryApprovals } from './memory-approvals.ts'
 import { createMemoryRunState } from './memory-run-state.ts'
-import { createMemoryRunStore } from './memory-run-store.ts'
+import { createMemoryRuns } from './memory-run-store.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import type { RunStateStore } from './run-state-store.ts'
 import type { RunStore } from './run-store.ts'
@@ -73,6 +73,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   const rows = new MemoryRows()
   const approvals = createMemoryApprovals(assertOpen)
   const state = createMemoryRunState(assertOpen)
+  const runs = createMemoryRuns(assertOpen)
   let closed = false
   for (const row of options.rows ?? []) keep(row)
 
@@ -105,7 +106,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
     },
     approvals: approvals.store,
     state: state.store,
-    runs: createMemoryRunStore(assertOpen),
+    runs: runs.store,
 
     start(row, { claim, approvalId = null }) {
       assertOpen()
@@ -167,9 +168,16 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
 
     prune(query) {
       assertOpen()
-      const { removed, ...remaining } = rows.prune(query)
+      const nowMs = Date.now()
+      const named = new Set((query.runs ?? []).filter((runId) => !runs.isHeld(runId, nowMs)))
+      const waiting = approvals.waitingRuns((id) => rows.userOf(id) !== undefined)
+      const { removed, ...remaining } = rows.prune(query, {
+        isOpen: (runId) => waiting.has(runId) || runs.isOpen(runId),
+        isNamed: (runId) => named.has(runId),
+      })
       approvals.prune(remaining)
       state.prune(remaining)
+      runs.prune(remaining)
       return removed
     },
 

@@ -8,6 +8,10 @@ export interface Remaining {
   /** What was changed at this moment or later stays. Milliseconds since the epoch. */
   readonly keptFromMs: number
   readonly hasRun: (runId: string) => boolean
+  /** The run may continue: nothing of it is removed. */
+  readonly isOpen: (runId: string) => boolean
+  /** Everything of the run is removed. */
+  readonly isNamed: (runId: string) => boolean
   readonly hasCall: (callToken: string) => boolean
   /** A call that ran with the approval is still there. */
   readonly hasCallWith: (approvalId: string) => boolean
@@ -95,7 +99,10 @@ export class MemoryRows {
   }
 
   /** Removes the finished rows that any condition of the query gives up; returns how many, and what there still is. */
-  prune({ finishedBeforeMs, keepRuns, maxRows }: PruneQuery): Remaining & { removed: number } {
+  prune(
+    { finishedBeforeMs, keepRuns, maxRows }: PruneQuery,
+    kept: Pick<Remaining, 'isOpen' | 'isNamed'>,
+  ): Remaining & { removed: number } {
     // Reversed first: of rows that started in the same millisecond the later one is newer.
     const newestFirst = [...this.byToken.values()]
       .toReversed()
@@ -108,12 +115,15 @@ export class MemoryRows {
     const removable = newestFirst.filter(
       (row, index) =>
         row.finishedAtMs !== null &&
-        ((finishedBeforeMs !== undefined && row.finishedAtMs < finishedBeforeMs) ||
-          !keptRuns.has(row.runId) ||
-          (maxRows !== undefined && index >= maxRows)),
+        (kept.isNamed(row.runId) ||
+          (!kept.isOpen(row.runId) &&
+            ((finishedBeforeMs !== undefined && row.finishedAtMs < finishedBeforeMs) ||
+              !keptRuns.has(row.runId) ||
+              (maxRows !== undefined && index >= maxRows)))),
     )
     for (const row of removable) this.remove(row)
     return {
+      ...kept,
       removed: removable.length,
       keptFromMs: Math.max(
         finishedBeforeMs ?? -Infinity,

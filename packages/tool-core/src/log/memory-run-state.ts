@@ -39,12 +39,13 @@ export function createMemoryRunState(assertOpen: () => void): MemoryRunState {
       },
     },
 
-    prune({ keptFromMs, hasRun, hasCall }) {
+    prune({ keptFromMs, hasRun, hasCall, isOpen, isNamed }) {
       const entries = [...runs.values()].flatMap((values) => [...values.values()])
       for (const { runId, key, updatedAtMs } of entries) {
         const ofLostCall =
           key.startsWith(archivePrefix) && !hasCall(key.slice(archivePrefix.length))
-        if (updatedAtMs < keptFromMs && (ofLostCall || !hasRun(runId))) remove(runId, key)
+        const isOld = updatedAtMs < keptFromMs && (ofLostCall || !hasRun(runId)) && !isOpen(runId)
+        if (isOld || isNamed(runId)) remove(runId, key)
       }
     },
 

@@ -7,6 +7,7 @@ import type {
   RunStore,
   TaskRow,
 } from './run-store.ts'
+import type { Remaining } from './memory-rows.ts'
 import { isRunFree } from './run-lease.ts'
 
 interface StoredRun {
@@ -18,7 +19,17 @@ interface StoredRun {
 }
 
 /** Runs in this process's memory. */
-export function createMemoryRunStore(assertOpen: () => void): RunStore {
+export interface MemoryRuns {
+  readonly store: RunStore
+  /** A run that has not finished may be resumed. */
+  isOpen(runId: string): boolean
+  /** A process holds the run. */
+  isHeld(runId: string, nowMs: number): boolean
+  /** Removes finished runs whose calls are gone, and those that are named. */
+  prune(remaining: Remaining): void
+}
+
+export function createMemoryRuns(assertOpen: () => void): MemoryRuns {
   const stored = new Map<string, StoredRun>()
 
   /** Applies a change if the token still holds the run. */
@@ -35,7 +46,7 @@ export function createMemoryRunStore(assertOpen: () => void): RunStore {
     return stored.get(runId)
   }
 
-  return {
+  const store: RunStore = {
     claim(request): ClaimResult {
       assertOpen()
       const { runId, ownerId, leaseToken, leaseExpiresAtMs, nowMs, optionsJson, inputJson } =
@@ -154,6 +165,22 @@ export function createMemoryRunStore(assertOpen: () => void): RunStore {
     tasks: (runId) => [...(ofRun(runId)?.tasks.values() ?? [])],
     attempts: (runId) => [...(ofRun(runId)?.attempts.values() ?? [])],
     loops: (runId) => [...(ofRun(runId)?.loops.values() ?? [])],
+  }
+
+  return {
+    store,
+    isOpen: (runId) => (stored.get(runId)?.run.status ?? 'finished') !== 'finished',
+    isHeld(runId, nowMs) {
+      const found = stored.get(runId)
+      return found !== undefined && !isRunFree(found.run, nowMs)
+    },
+    prune({ keptFromMs, hasRun, isNamed }) {
+      for (const [runId, { run }] of stored) {
+        const isOld =
+          run.status === 'finished' && (run.finishedAtMs ?? 0) < keptFromMs && !hasRun(runId)
+        if (isOld || isNamed(runId)) stored.delete(runId)
+      }
+    },
   }
 }
 

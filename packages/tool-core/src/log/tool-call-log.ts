@@ -105,6 +105,8 @@ export interface PruneQuery {
   readonly keepRuns?: number
   /** Keep at most this many rows, the newest. */
   readonly maxRows?: number
+  /** Remove everything about these runs, open or not; only a run that a process holds stays. */
+  readonly runs?: readonly string[]
 }
 
 /** What an adapter can promise; the conformance suite tests each promise that is made. */
@@ -157,9 +159,13 @@ export interface ToolCallLog {
    */
   recover(query: RecoverQuery): MaybePromise<number>
   /**
-   * Removes finished rows, never started ones; returns how many. A log with `approvals` or `state` also removes what
-   * belonged to them, as far as it was last changed before the oldest moment that is kept: an archived output and a used
-   * approval go with the row of their call, everything else of a run with the run's last row.
+   * Removes finished rows, never started ones; returns how many. A log with `approvals`, `state` or `runs` also removes
+   * what belonged to them, as far as it was last changed before the oldest moment that is kept: an archived output and a
+   * used approval go with the row of their call, everything else of a run with the run's last row, its tasks, inputs
+   * and outputs included.
+   *
+   * An open run keeps all its rows unless `runs` names it, because a later attempt must know what earlier ones did: a
+   * recorded run that has not finished, and a run with an approval that is pending, or approved and unused.
    */
   prune(query: PruneQuery): MaybePromise<number>
   /** Flushes and releases the log. A later `start` rejects. */
