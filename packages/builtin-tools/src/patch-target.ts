@@ -19,6 +19,7 @@ export function fileTarget(files: SandboxFiles, path: string): PatchTarget {
   return {
     path,
     async isNamedBy(name) {
+      if (name === written || (/^[ab]\//u.test(name) && name.slice(2) === written)) return true
       const spellings = spellingsOf(name)
       if (spellings.includes(written)) return true
       own ??= resolved(files, path)

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync, statfsSync } from 'node:fs'
+import { close, closeSync, constants, fstatSync, openSync, readlinkSync, statfsSync } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { systemCode } from '../file-error.ts'
 import type { DirectoryTree, DirectoryHandle, EntryHandle } from './directory-handle.ts'
@@ -107,5 +107,11 @@ class BeneathEntry implements EntryHandle {
 
   close(): void {
     closeSync(this.#fd)
+  }
+
+  closeLater(): void {
+    close(this.#fd, () => {
+      // The handle is gone, whatever the file system says about it.
+    })
   }
 }

@@ -77,7 +77,7 @@ class CheckedDirectory implements DirectoryHandle {
   }
 
   close(): void {
-    // Nothing is held.
+    // No handle is open.
   }
 }
 
@@ -101,7 +101,11 @@ class CheckedEntry implements EntryHandle {
   }
 
   close(): void {
-    // Nothing is held.
+    // No handle is open.
+  }
+
+  closeLater(): void {
+    // No handle is open.
   }
 }
 

@@ -46,6 +46,7 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   }))
   const names = options.protectedNames.map((name) => ({ name, folded: fold(trimSlashes(name)) }))
 
+  const byFolded = new Map(names.map(({ name, folded }) => [folded, name]))
   const isAboutGit = names.some(({ folded }) => folded.startsWith('.git/'))
   // A file `.git` names any directory as the repository; `HEAD` makes the root a bare one, whose `config` then counts.
   const repositoryFiles = new Set(['.git', 'HEAD'].map(fold))
@@ -63,6 +64,15 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
     return undefined
   }
 
+  /** The protected name that is this path or a directory above it. */
+  function protectedBy(path: string): string | undefined {
+    for (let end = path.indexOf('/'); end !== -1; end = path.indexOf('/', end + 1)) {
+      const name = byFolded.get(path.slice(0, end))
+      if (name !== undefined) return name
+    }
+    return byFolded.get(path)
+  }
+
   function check(relativePath: string, action: FileAction): void {
     const glob = denied(relativePath)
     if (glob !== undefined) {
@@ -73,10 +83,9 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
     if (action === 'write' && isAboutGit && repositoryFiles.has(path)) {
       throw refusal(relativePath, 'it turns a directory into a git repository', 'protect', path)
     }
-    for (const { name, folded } of names) {
-      if (path === folded || path.startsWith(`${folded}/`)) {
-        throw refusal(relativePath, `${JSON.stringify(name)} is protected`, 'protect', name)
-      }
+    const name = protectedBy(path)
+    if (name !== undefined) {
+      throw refusal(relativePath, `${JSON.stringify(name)} is protected`, 'protect', name)
     }
   }
 

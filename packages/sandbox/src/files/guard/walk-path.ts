@@ -24,6 +24,8 @@ export interface ResolvedPath {
   /** The object itself, with `lastEntry: 'open'`. */
   readonly entry: EntryHandle | undefined
   close(): void
+  /** Closes, and leaves the object to {@link EntryHandle.closeLater}. */
+  closeLater(): void
 }
 
 export interface WalkOptions {
@@ -250,6 +252,10 @@ class Walk {
       entry,
       close: () => {
         entry?.close()
+        this.release()
+      },
+      closeLater: () => {
+        entry?.closeLater()
         this.release()
       },
     }

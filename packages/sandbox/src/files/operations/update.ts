@@ -48,7 +48,7 @@ export function updateContent(
       await guard.run(request.path, () => updateLocked(guard, resolved, request))
     } finally {
       release()
-      resolved.close()
+      resolved.closeLater()
     }
   })
 }

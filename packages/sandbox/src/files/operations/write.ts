@@ -143,7 +143,8 @@ function openTarget(guard: FileGuard, request: WriteRequest): Target {
   let isNewDirectory = false
   const resolved = guard.walk(request.path, {
     lastLink: request.exclusive ? 'keep' : 'follow',
-    lastEntry: 'stat',
+    // The handle keeps a replaced file until it is closed later.
+    lastEntry: 'open',
     createParents: (parent) => {
       guard.policy.check(parent, 'change')
       isNewDirectory = true
@@ -198,7 +199,7 @@ async function finishUnder(taken: Promise<Release>, finish: () => void): Promise
 
 function closeTarget({ file, resolved }: Target): void {
   file.dispose()
-  resolved.close()
+  resolved.closeLater()
 }
 
 function isStream(content: WriteContent): content is AsyncIterable<string | Uint8Array> {
