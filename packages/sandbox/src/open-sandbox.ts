@@ -15,6 +15,9 @@ import { explainAction } from './explain-action.ts'
 import { readOptions } from './options/read-options.ts'
 import type { Sandbox, SandboxOptions } from './sandbox.ts'
 import { sandboxOptions } from './sandbox-options.ts'
+import { PathProtection } from './path-rules/protection.ts'
+import { setAsideDirectory } from './path-rules/set-aside.ts'
+import { createGitFacts } from './process/git/git-facts.ts'
 import { createSession } from './ai-sdk-session/session.ts'
 import { SandboxError } from './errors/sandbox-error.ts'
 
@@ -52,7 +55,12 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     network,
     read: filePolicy.read ?? [],
     deny: filePolicy.deny ?? [],
-    protect: resolveProtectedNames(filePolicy.protect ?? 'default'),
+    protection: new PathProtection({
+      rootDir,
+      protect: resolveProtectedNames(filePolicy.protect ?? 'default'),
+      setAsideDirectory: setAsideDirectory(rootDir),
+      facts: createGitFacts(rootDir, () => settings),
+    }),
     enforced: Object.freeze({ backend: backend.name, ...isolation.enforced }),
     env: Object.freeze(commandEnvironment(options.env ?? {})),
     limits,

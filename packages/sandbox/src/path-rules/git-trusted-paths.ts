@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { lookupFailure } from './lookup-error.ts'
 import { readFileHead } from './read-file-head.ts'
+import type { Repositories } from './repository-finder.ts'
 import { isPossibleName, type RootStatCache } from './root-stat-cache.ts'
 
 /** What a git outside the sandbox would trust under a root, besides names that are the same in every repository. */
@@ -12,41 +13,59 @@ export interface GitTrustedPaths {
   readonly watch: readonly string[]
 }
 
-/** Below a repository's directory: what makes git run programs, or take another repository's configuration. */
-const trusted = ['config', 'config.worktree', 'commondir', 'hooks', 'info/attributes']
+/** In a repository's directory: what makes git run programs, or read another repository's configuration. */
+const trusted = ['commondir', 'hooks', 'info/attributes']
 
-/** Below the directory of a linked worktree; `git worktree add` writes the first two. */
-const trustedByWorktree = ['commondir', 'gitdir', 'config.worktree']
+/** As `trusted`, but honest commands write them, so their contents decide. */
+const judged = ['config', 'config.worktree', 'rebase-merge/git-rebase-todo']
 
-/** More submodules than this are protected as one directory: each is three mounts. */
+/** In the directory of a linked worktree; `git worktree add` writes the first two. */
+const judgedByWorktree = ['commondir', 'gitdir', 'config.worktree', judged[2]!]
+
+/** More submodules than this are watched as one directory. */
 const maxModules = 50
 
-/** Directories looked at to find submodules. */
-const maxLooks = 2_000
+/** Directories read to find submodules. */
+const maxLookups = 2_000
+
+/** Only the root's own repository, where no search was made. */
+export const rootRepository: Repositories = { withGit: [], bare: [] }
 
 /**
- * Finds the repositories whose configuration a git started in the root would read: `.git`, or where a `.git` file points
- * inside the root, or the root itself when it looks like a bare repository; their submodules and linked worktrees.
+ * Finds the repositories whose configuration a git started in the root would read: `.git`, or the target of a `.git` file
+ * inside the root, or the root itself when it looks like a bare repository; the nested ones; their submodules and linked
+ * worktrees.
  */
-export function gitTrustedPaths(root: RootStatCache): GitTrustedPaths {
+export function gitTrustedPaths(
+  root: RootStatCache,
+  nested: Repositories = rootRepository,
+): GitTrustedPaths {
   const protect: string[] = []
   const watch: string[] = []
-  const repositories = ['.git']
-  const stats = root.at('.git')
-  // A file `.git` makes any directory the repository, so it is watched also before it exists.
-  if (typeof stats !== 'object' || !stats.isDirectory()) watch.push('.git')
-  if (typeof stats === 'object' && stats.isFile()) {
-    protect.push('.git')
-    repositories.push(...new Set(gitFileTargets(root.rootDir)))
+  const repositories: string[] = []
+  for (const directory of ['', ...nested.withGit]) {
+    const git = posix.join(directory, '.git')
+    repositories.push(git)
+    const stats = root.at(git)
+    // A file `.git` makes any directory the repository, so it is watched also before it exists.
+    if (typeof stats !== 'object' || !stats.isDirectory()) watch.push(git)
+    if (typeof stats === 'object' && stats.isFile()) {
+      if (directory === '') protect.push(git)
+      repositories.push(...new Set(gitFileTargets(root.rootDir, directory)))
+    }
   }
+  repositories.push(...nested.bare)
   if (isBareRepository(root)) repositories.push('')
-  for (const repository of repositories) {
+  for (const repository of new Set(repositories)) {
     const below = (name: string): string => posix.join(repository, name)
     protect.push(...trusted.map(below))
-    if (repository === '.git' && stats === undefined) continue
-    protect.push(...moduleNames(root, below('modules')))
+    watch.push(...judged.map(below))
+    if (repository === '.git' && root.at('.git') === undefined) continue
+    const modules = modulePaths(root, below('modules'))
+    protect.push(...modules.protect)
+    watch.push(...modules.watch)
     for (const name of entriesOf(root, below('worktrees')) ?? []) {
-      watch.push(...trustedByWorktree.map((file) => posix.join(below('worktrees'), name, file)))
+      watch.push(...judgedByWorktree.map((file) => posix.join(below('worktrees'), name, file)))
     }
   }
   return { protect, watch }
@@ -57,42 +76,45 @@ export function isBareRepository(root: RootStatCache): boolean {
   return ['HEAD', 'objects', 'refs'].every((name) => root.at(name) !== undefined)
 }
 
-function moduleNames(root: RootStatCache, modules: string): readonly string[] {
+function modulePaths(root: RootStatCache, modules: string): GitTrustedPaths {
   const found: string[] = []
   const pending = [modules]
-  for (let looks = 0; ; looks += 1) {
+  const all = { protect: [], watch: [modules] }
+  for (let lookups = 0; ; lookups += 1) {
     const directory = pending.pop()
     if (directory === undefined) break
     const entries = entriesOf(root, directory)
-    if (entries === undefined || looks > maxLooks) return [modules]
+    if (entries === undefined || lookups > maxLookups) return all
     if (directory !== modules && (entries.includes('HEAD') || entries.includes('config'))) {
       found.push(directory)
       if (entries.includes('modules')) pending.push(`${directory}/modules`)
     } else pending.push(...entries.map((entry) => `${directory}/${entry}`))
   }
-  if (found.length > maxModules) return [modules]
-  return found.flatMap((module) => trusted.map((name) => `${module}/${name}`))
+  if (found.length > maxModules) return all
+  const inEach = (names: readonly string[]): string[] =>
+    found.flatMap((module) => names.map((name) => `${module}/${name}`))
+  return { protect: inEach(trusted), watch: inEach(judged) }
 }
 
 /** More than any path that a system call takes, and what git writes before it. */
 const maxGitFileBytes = 4_200
 
-/** Where a `.git` file points, if inside the root: as git reads it, and as programs do that are less exact. */
-function gitFileTargets(rootDir: string): readonly string[] {
-  const text = gitFileText(rootDir)
+/** The target of a `.git` file, if inside the root: as git reads it, and as programs do that are less exact. */
+export function gitFileTargets(rootDir: string, directory = ''): readonly string[] {
+  const text = gitFileText(posix.join(rootDir, directory))
   if (!text.startsWith('gitdir:')) return []
   const written = text.slice('gitdir:'.length)
   const [firstLine = ''] = written.split('\n', 1)
   return [withoutLineEnds(written.replace(/^ /, '')), firstLine.trim()].flatMap((name) => {
-    const target = posix.relative(rootDir, posix.resolve(rootDir, name))
+    const target = posix.relative(rootDir, posix.resolve(rootDir, directory, name))
     const isInside = target !== '' && target !== '..' && !target.startsWith('../')
     return isInside && isPossibleName(target) ? [target] : []
   })
 }
 
-function gitFileText(rootDir: string): string {
+function gitFileText(directory: string): string {
   try {
-    const text = readFileHead(`${rootDir}/.git`, maxGitFileBytes)?.toString('utf8') ?? ''
+    const text = readFileHead(`${directory}/.git`, maxGitFileBytes)?.toString('utf8') ?? ''
     // To git, which is written in C, a NUL ends it.
     return text.split('\0', 1)[0] ?? ''
   } catch {
@@ -107,7 +129,7 @@ function withoutLineEnds(text: string): string {
   return text.slice(0, end)
 }
 
-/** The names in a directory; none when it is not there or no directory, `undefined` when it cannot be listed. */
+/** The names in a directory; none when it does not exist or is another kind, `undefined` when it cannot be listed. */
 function entriesOf(root: RootStatCache, directory: string): readonly string[] | undefined {
   if (root.at(directory) === undefined) return []
   try {

@@ -1,153 +1,95 @@
-import { readdirSync } from 'node:fs'
-import { systemCode } from '../files/file-error.ts'
-import { lookupFailure } from './lookup-error.ts'
-import type { Violation } from './violation.ts'
-import { isBareRepository } from './git-trusted-paths.ts'
-import { type ProtectedPaths, findProtectedPaths } from './protected-paths.ts'
-import { createRootStatCache, type RootStatCache } from './root-stat-cache.ts'
+import { gitTrustedPaths } from './git-trusted-paths.ts'
+import { type PathSnapshot, type PathState, takePathSnapshot } from './path-snapshot.ts'
+import {
+  findProtectedPaths,
+  type ProtectedPathOptions,
+  type ProtectedPaths,
+} from './protected-paths.ts'
+import type { Repositories } from './repository-finder.ts'
+import { createRootStatCache } from './root-stat-cache.ts'
 
-/** What stood at the watched names: path from the root → what would differ if it were changed. */
-type PathSnapshot = ReadonlyMap<string, string>
-
-/** Watched names before a command, and what {@link protectedPathChanges} needs to look again. */
+/** Protected paths before a command, and what {@link protectedPathChanges} needs to compare. */
 export interface ProtectedPathWatch {
   readonly rootDir: string
-  readonly protect: readonly string[]
-  readonly names: ProtectedPaths
-  readonly isBare: boolean
+  readonly isAboutGit: boolean
+  readonly paths: ProtectedPaths
   readonly snapshot: PathSnapshot
 }
 
-/** Entries of one watched name that are looked at; of a larger one, the directories' own times stand for the rest. */
-const maxEntries = 2_000
+/** One protected path that differs after a command. */
+export interface PathChange {
+  readonly path: string
+  readonly before: PathState | undefined
+  readonly after: PathState | undefined
+  /** The path, or the one above it, that git trusts; `undefined` for other protected paths. */
+  readonly gitPath: string | undefined
+}
 
 /**
- * Looks at names that a command may not change, to compare afterwards. Names that exist are also read-only for the
- * command where the backend can do that; those that appear can only be found this way, since a placeholder in the
- * workspace would be a change that no command made.
+ * Looks up the paths that a command may not change, to compare afterwards. Paths that appear can only be found this way,
+ * since a placeholder in the workspace would be a change that no command made.
  *
- * *Guarantees*: a name that is new, changed or gone afterwards differs, and so does one that can no longer be looked
- * at; no program can set back the time of change that is compared. *Does not protect against* changes being used while
- * the command still runs, does not tell two commands apart that run at the same time, and in a directory with more
- * entries than are looked at finds new, removed and renamed ones only.
+ * *Guarantees*: a path that is new, changed or gone afterwards is found, and so is one that can no longer be looked up; no
+ * program can set back the time of change that is compared. *Does not protect against* changes being used while the command
+ * still runs, does not tell two commands apart that run at the same time, and in a directory with more entries than are
+ * looked up finds new, removed and renamed ones only.
  */
 export function watchProtectedPaths(
   rootDir: string,
   protect: readonly string[],
+  options: ProtectedPathOptions = {},
 ): ProtectedPathWatch {
   const root = createRootStatCache(rootDir)
-  const names = findProtectedPaths(root, protect)
+  const paths = findProtectedPaths(root, protect, options)
   return {
     rootDir,
-    protect,
-    names,
-    isBare: isBareRepository(root),
-    snapshot: snapshotNames(root, names.watch),
+    isAboutGit: protect.some((name) => name.startsWith('.git/')),
+    paths,
+    snapshot: takePathSnapshot(root, paths.watch),
   }
 }
 
-/** What changed since. */
-export function protectedPathChanges(watch: ProtectedPathWatch): readonly Violation[] {
-  const { rootDir, protect, names, snapshot: before } = watch
+/** What changed since, sorted: directories before what is in them. Only what git trusts is searched for again. */
+export function protectedPathChanges(
+  { rootDir, isAboutGit, paths, snapshot: before }: ProtectedPathWatch,
+  repositories?: Repositories,
+): readonly PathChange[] {
+  if (paths.watch.length === 0) return []
   const root = createRootStatCache(rootDir)
-  if (protect.length > 0 && typeof root.at('.') === 'string') return [unseenRoot(root.at('.'))]
-  const now = findProtectedPaths(root, protect)
-  const known = new Set(names.watch)
-  // Where a link points since this command is no news of the target: the link itself has changed.
-  const added = now.watch.filter((name) => !known.has(name) && !now.targets.has(name))
-  const after = snapshotNames(root, [...names.watch, ...added])
-  const violations: Violation[] = []
-  const report = (path: string, what: string): void => {
-    violations.push({
-      rule: 'protected-name',
-      subject: path,
-      message: `The command ${what} "${path}", a protected name that something outside the sandbox trusts.`,
-    })
+  const rootState = root.at('.')
+  if (typeof rootState === 'string') {
+    const after = { kind: 'unknown', stamp: rootState, mode: 0, size: 0, isWhole: true } as const
+    return [{ path: '.', before: undefined, after, gitPath: undefined }]
+  }
+  const known = new Set(paths.watch)
+  const git = isAboutGit ? gitTrustedPaths(root, repositories) : { protect: [], watch: [] }
+  const added = new Set([...git.protect, ...git.watch].filter((path) => !known.has(path)))
+  const after = takePathSnapshot(root, [...paths.watch, ...added])
+  const gitPaths = new Set([...paths.git, ...git.protect, ...git.watch])
+  const changes: PathChange[] = []
+  const add = (
+    path: string,
+    earlier: PathState | undefined,
+    later: PathState | undefined,
+  ): void => {
+    changes.push({ path, before: earlier, after: later, gitPath: nearest(path, gitPaths) })
   }
   for (const [path, state] of after) {
     const earlier = before.get(path)
-    if (state.startsWith(unseen)) {
-      violations.push({
-        rule: 'protected-name',
-        subject: path,
-        message: `"${path}" cannot be examined after the command (${state.slice(unseen.length)}), so what it did to this protected name is unknown. Restore its permissions.`,
-      })
-    } else if (earlier === undefined) report(path, 'created')
-    else if (earlier !== state) report(path, 'changed')
+    if (state.kind === 'unknown' || earlier?.stamp !== state.stamp) {
+      add(path, earlier, state)
+    }
   }
-  for (const path of before.keys()) if (!after.has(path)) report(path, 'removed')
-  const isAboutGit = protect.some((name) => name.startsWith('.git/'))
-  if (isAboutGit && !watch.isBare && isBareRepository(root)) {
-    violations.push({
-      rule: 'protected-name',
-      subject: 'HEAD',
-      message:
-        'The command created "HEAD", "objects" and "refs", which make the root a bare git repository whose "config" any git started there trusts.',
-    })
+  for (const [path, state] of before) {
+    if (!after.has(path)) add(path, state, undefined)
   }
-  return violations
+  return changes.toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** One for all: what is true of each name in it helps nobody to find the cause. */
-function unseenRoot(errno: unknown): Violation {
-  return {
-    rule: 'protected-name',
-    subject: '.',
-    message: `The root cannot be examined after the command (${String(errno)}), so what it did to protected names is unknown. Restore its permissions (chmod u+rwx).`,
-  }
-}
-
-const unseen = 'unseen: '
-
-function snapshotNames(root: RootStatCache, names: readonly string[]): PathSnapshot {
-  const snapshot = new Map<string, string>()
-  for (const name of names) {
-    look(root, name, { snapshot, left: maxEntries, isShallow: name === '.git' })
-  }
-  return snapshot
-}
-
-interface Looking {
-  readonly snapshot: Map<string, string>
-  /** Entries still to look at under this name; its own top entry is always looked at. */
-  left: number
-  /** Only what is no directory is of interest: in `.git` itself everything may change. */
-  readonly isShallow: boolean
-}
-
-function look(root: RootStatCache, path: string, looking: Looking): void {
-  const { snapshot } = looking
-  const stats = root.at(path)
-  if (stats === undefined) return
-  if (typeof stats === 'string') {
-    snapshot.set(path, `${unseen}${stats}`)
-    return
-  }
-  if (!stats.isDirectory()) {
-    snapshot.set(path, `${stats.ino} ${stats.size} ${stats.ctimeMs} ${stats.mode}`)
-    return
-  }
-  if (looking.isShallow) return
-  const entries = entriesOf(`${root.rootDir}/${path}`)
-  if (typeof entries === 'string') {
-    snapshot.set(path, `${unseen}${entries}`)
-    return
-  }
-  // A directory's own times change with its entries, which are looked at one by one, unless they are too many.
-  const isWhole = entries.length <= looking.left
-  snapshot.set(path, `${stats.ino} ${stats.mode}${isWhole ? '' : ` ${stats.ctimeMs}`}`)
-  for (const entry of entries.toSorted().slice(0, looking.left)) {
-    if (looking.left <= 0) return
-    looking.left -= 1
-    look(root, `${path}/${entry}`, looking)
-  }
-}
-
-function entriesOf(directory: string): readonly string[] | string {
-  try {
-    return readdirSync(directory)
-  } catch (error) {
-    // Removed since: as if it had been empty.
-    return lookupFailure(error) === 'absent' ? [] : (systemCode(error) ?? 'unknown error')
+/** The path itself or the nearest one above it that is in the set. */
+function nearest(path: string, all: ReadonlySet<string>): string | undefined {
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
+    if (all.has(at)) return at
+    if (!at.includes('/')) return undefined
   }
 }

@@ -1,28 +1,41 @@
 import { readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { gitTrustedPaths } from './git-trusted-paths.ts'
+import type { Repositories } from './repository-finder.ts'
 import { isPossibleName, type RootStatCache } from './root-stat-cache.ts'
 
 /** What a protect option means for one command, as the root is now. */
 export interface ProtectedPaths {
-  /** To be mounted read-only: names that exist, or cannot be looked at. Independent of what the snapshot holds. */
+  /** To be mounted read-only: names that exist, or cannot be looked up, and that no honest command writes. */
   readonly mount: readonly string[]
   /** To be compared before and after: all names, whether they exist or not. */
   readonly watch: readonly string[]
   /** What protected names that are links point to inside the root; part of the others. */
   readonly targets: ReadonlySet<string>
+  /** What git trusts; part of `watch`. */
+  readonly git: readonly string[]
+}
+
+/** What {@link findProtectedPaths} knows of the root. */
+export interface ProtectedPathOptions {
+  readonly repositories?: Repositories
+  /** Names that stay writable, since their contents are judged after the command. */
+  readonly isWritable?: (name: string) => boolean
 }
 
 /**
  * Finds what to mount and what to compare for a `protect` list. A list with names in `.git` is about what git trusts, so
- * it stands for {@link gitTrustedPaths} as well; `.git/modules` and `.git/worktrees`, in which honest commands write, stand for
- * the trusted names in them.
+ * it includes {@link gitTrustedPaths}; of `.git/modules` and `.git/worktrees`, in which honest commands write, only the
+ * trusted names in them count.
  */
 export function findProtectedPaths(
   root: RootStatCache,
   protect: readonly string[],
+  { repositories, isWritable }: ProtectedPathOptions = {},
 ): ProtectedPaths {
-  const git = protect.some((name) => name.startsWith('.git/')) ? gitTrustedPaths(root) : undefined
+  const git = protect.some((name) => name.startsWith('.git/'))
+    ? gitTrustedPaths(root, repositories)
+    : undefined
   const names = new Set([
     ...(git === undefined ? protect : protect.filter((name) => !replaced.has(name))),
     ...(git?.protect ?? []),
@@ -31,17 +44,28 @@ export function findProtectedPaths(
   const targets = new Set<string>()
   for (const name of names) {
     if (root.at(name) === undefined) continue
-    mount.push(name)
+    const isMounted = isWritable?.(name) !== true
+    if (isMounted) mount.push(name)
     const target = targetOf(root, name)
     if (target !== undefined && target !== name) {
       targets.add(target)
-      mount.push(target)
+      if (isMounted) mount.push(target)
     }
   }
-  return { mount, watch: [...new Set([...names, ...targets, ...(git?.watch ?? [])])], targets }
+  return {
+    mount,
+    watch: [...new Set([...names, ...targets, ...(git?.watch ?? [])])],
+    targets,
+    git: git === undefined ? [] : [...git.protect, ...git.watch],
+  }
 }
 
-const replaced: ReadonlySet<string> = new Set(['.git/modules', '.git/worktrees'])
+const replaced: ReadonlySet<string> = new Set([
+  '.git/modules',
+  '.git/worktrees',
+  '.git/config',
+  '.git/config.worktree',
+])
 
 /** Where a name leads inside the root, every link resolved; also for a link whose target is not there yet. */
 function targetOf(root: RootStatCache, name: string): string | undefined {

@@ -44,6 +44,15 @@ export function cwdError(error: unknown, cwd: string, kind: FileKind | undefined
   return error
 }
 
+/** The path of the root leads to another directory than the one that was opened. */
+export function rootChanged(rootDir: string): SandboxError {
+  return new SandboxError(
+    'TOOL_ROOT_CHANGED',
+    'The root directory was moved, removed or replaced since it was opened, so nothing was started. Put it back, or open a new sandbox for the new one.',
+    { details: { rootDir }, effect: 'none' },
+  )
+}
+
 export function missingCommand(
   command: string,
   args: readonly string[],

@@ -1,5 +1,5 @@
 import type { SandboxError } from '../errors/sandbox-error.ts'
-import { protectionHint } from '../path-rules/protection-hint.ts'
+import { ruleHint } from '../path-rules/rule-hint.ts'
 import type { Violation } from '../path-rules/violation.ts'
 import type { IsolatedRun } from './isolate.ts'
 import { OutputBuffer } from './output/output-buffer.ts'
@@ -17,6 +17,15 @@ export const nothingRun: Omit<RunResult, 'status' | 'enforced'> = Object.freeze(
   violations: [],
 })
 
+/** What path rules did to a command. */
+export interface RuleEffects {
+  readonly changes: readonly Violation[]
+  /** Names that were mounted read-only. */
+  readonly mounted: readonly string[]
+  /** Names that were hidden. */
+  readonly denied: readonly string[]
+}
+
 /**
  * Describes how a command ended.
  *
@@ -26,10 +35,7 @@ export function resultOf(
   call: CommandCall,
   enforced: RunEnforcement,
   { outcome, failure, violations }: IsolatedRun,
-  {
-    changes,
-    mounted,
-  }: { readonly changes: readonly Violation[]; readonly mounted: readonly string[] },
+  { changes, mounted, denied }: RuleEffects,
 ): RunResult {
   if (outcome.terminated === 'caller-failed') throw outcome.callerError
   const { end, terminated: _reason, callerError: _thrown, ...captured } = outcome
@@ -40,7 +46,7 @@ export function resultOf(
       : (['spawn-error', neverStarted(call.argv[0], failure)] as const)
   const hint =
     enforced.files === 'enforced' && exit.code !== 0
-      ? protectionHint(captured.output, mounted)
+      ? ruleHint(captured.output, { mounted, denied })
       : undefined
   return {
     ...captured,

@@ -1,6 +1,7 @@
 import type { CommandCheck } from '../command-policy/command-policy.ts'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
 import type { IsolationBackend } from '../isolation/backend.ts'
+import type { PathProtection } from '../path-rules/protection.ts'
 import type { ResolvedLimits } from '../options/limits.ts'
 import type { RunEnforcement } from './run-types.ts'
 
@@ -14,8 +15,8 @@ export interface RunSettings {
   readonly read: readonly string[]
   /** Globs of what commands may neither read nor change. */
   readonly deny: readonly string[]
-  /** Names that commands may not change. */
-  readonly protect: readonly string[]
+  /** Keeps the names that commands may not change. */
+  readonly protection: PathProtection
   readonly enforced: Omit<RunEnforcement, 'limits'>
   readonly env: Readonly<Record<string, string>>
   readonly limits: ResolvedLimits

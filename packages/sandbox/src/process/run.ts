@@ -2,11 +2,7 @@ import type { OpenDirectory } from '../files/operations/stat-and-list.ts'
 import { type ResolvedLimits, resolveLimits } from '../options/limits.ts'
 import { readOptions } from '../options/read-options.ts'
 import { findDeniedPaths } from '../path-rules/find-denied-paths.ts'
-import {
-  protectedPathChanges,
-  type ProtectedPathWatch,
-  watchProtectedPaths,
-} from '../path-rules/protected-path-changes.ts'
+import { unprotectedRun } from '../path-rules/protection.ts'
 import { checkArguments } from './check-arguments.ts'
 import type { CommandCall } from './command-call.ts'
 import { findCommand } from './find-command.ts'
@@ -15,13 +11,14 @@ import { NotStarted, refuseAborted } from './not-started.ts'
 import { usesControlGroup } from './resource-limits/control-group.ts'
 import {
   cwdError,
+  rootChanged,
   missingCommand,
   preparedTooLong,
   refusalOf,
   refusedByPolicy,
 } from './run-errors.ts'
 import { runOptions } from './run-options.ts'
-import { nothingRun, resultOf } from './run-result.ts'
+import { nothingRun, resultOf, type RuleEffects } from './run-result.ts'
 import type { RunSettings } from './run-settings.ts'
 import type { LimitEnforcement, RunEnforcement, RunOptions, RunResult } from './run-types.ts'
 import type { RunHooks } from './supervise.ts'
@@ -50,9 +47,8 @@ export async function confinedRun(
     const deny = await deniedNames(settings, call)
     const directory = await openWorkingDirectory(settings, call)
     try {
-      const { watch, isolated } = await runIn(directory, settings, call, deny)
-      const changes = protectedPathChanges(watch)
-      return resultOf(call, enforced, isolated, { changes, mounted: watch.names.mount })
+      const { isolated, rules } = await runIn(directory, settings, call, deny)
+      return resultOf(call, enforced, isolated, rules)
     } finally {
       directory.close()
     }
@@ -89,9 +85,10 @@ async function deniedNames(
 }
 
 async function openWorkingDirectory(
-  { files }: RunSettings,
+  { files, rootDir }: RunSettings,
   { options: { cwd = '.' } }: CommandCall,
 ): Promise<OpenDirectory> {
+  if (!files.isCurrent()) throw new NotStarted('refused', rootChanged(rootDir))
   try {
     return files.openDirectory(cwd)
   } catch (error) {
@@ -107,7 +104,7 @@ async function runIn(
   settings: RunSettings,
   call: CommandCall,
   deny: readonly string[],
-): Promise<{ watch: ProtectedPathWatch; isolated: IsolatedRun }> {
+): Promise<{ isolated: IsolatedRun; rules: RuleEffects }> {
   const { argv, options, limits, hooks } = call
   const [command, ...args] = argv
   const env: Record<string, string> = {
@@ -121,21 +118,26 @@ async function runIn(
     throw new NotStarted('spawn-error', missingCommand(command, args, lookup))
   }
   settings.warn()
-  // A root that cannot be written needs no comparison.
+  // A root that cannot be written needs no protection.
   const isReadOnly = options.access === 'read' && settings.backend.name === 'bubblewrap'
-  const watch = watchProtectedPaths(settings.rootDir, isReadOnly ? [] : settings.protect)
-  const isolated = await isolate(settings, {
+  const protectedRun = isReadOnly ? unprotectedRun : await settings.protection.begin()
+  const { mount } = protectedRun
+  const running = isolate(settings, {
     argv,
     env,
     limits,
     options,
     cwd: directory.absolutePath,
     cwdHandle,
-    protect: watch.names.mount,
+    protect: mount,
     deny,
     hooks,
   })
-  return { watch, isolated }
+  // Whatever ended the command, its changes are undone before anyone hears of it.
+  const [isolated] = await Promise.allSettled([running])
+  const changes = await protectedRun.end()
+  if (isolated.status === 'rejected') throw isolated.reason
+  return { isolated: isolated.value, rules: { changes, mounted: mount, denied: deny } }
 }
 
 /**

@@ -39,14 +39,17 @@ describeIsolations('a repository that git is led to', (isolation) => {
   const subjects = (violations: readonly { subject: string }[]) =>
     violations.map(({ subject }) => subject)
 
-  test('by a .git file is reported', async () => {
+  test('by a .git file is undone and reported', async () => {
     const sandbox = await newSandbox({ isolation })
     const { violations } = await sandbox.run('sh', [
       '-c',
       `${plant} echo "gitdir: evil/.git" > .git`,
     ])
-    expect(userRunsGit(sandbox.rootDir)).toBe(true)
+    expect(userRunsGit(sandbox.rootDir)).toBe(false)
     expect(subjects(violations)).toContain('.git')
+    const free = await newSandbox({ isolation, files: { protect: 'none' } })
+    await free.run('sh', ['-c', `${plant} echo "gitdir: evil/.git" > .git`])
+    expect(userRunsGit(free.rootDir)).toBe(true)
   })
 
   test('by a .git file that was there cannot be changed, nor can what it names', async () => {
@@ -65,7 +68,7 @@ describeIsolations('a repository that git is led to', (isolation) => {
     } else expect(subjects(violations)).toContain('.git')
   })
 
-  test('by commondir, worktrees or a bare root is reported', async () => {
+  test('by commondir, worktrees or a bare root is undone and reported', async () => {
     const sandbox = await newSandbox({ isolation })
     const common = await sandbox.run('sh', ['-c', 'mkdir .git; echo ../evil/.git > .git/commondir'])
     expect(subjects(common.violations)).toEqual(['.git/commondir'])
@@ -74,8 +77,11 @@ describeIsolations('a repository that git is led to', (isolation) => {
       'mkdir -p .git/worktrees/x; echo ../../../evil > .git/worktrees/x/commondir; touch .git/worktrees/x/index',
     ])
     expect(subjects(tree.violations)).toEqual(['.git/worktrees/x/commondir'])
-    const bare = await sandbox.run('sh', ['-c', 'mkdir objects refs; echo x > HEAD; touch config'])
-    expect(subjects(bare.violations)).toEqual(['config', 'HEAD'])
+    const bare = await sandbox.run('sh', [
+      '-c',
+      'mkdir objects refs; echo x > HEAD; echo "[core] fsmonitor = evil" > config',
+    ])
+    expect(subjects(bare.violations)).toEqual(['config'])
   })
 
   test('as a submodule has its configuration and hooks protected, and can be committed to', async () => {

@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, test } from 'vitest'
+import { ruleHint } from '../../src/path-rules/rule-hint.ts'
+import { newSandbox } from '../fixtures/sandboxes.ts'
+
+const strongest = await newSandbox()
+
+describe('ruleHint', () => {
+  test('names what the output names, or else what there is', () => {
+    const mounted = Array.from({ length: 10 }, (_, index) => `.name-${index}`)
+    const hint = ruleHint('cannot write .name-3: Device or resource busy', { mounted, denied: [] })
+    expect(hint).toContain('not change ".name-3": protected names')
+    expect(ruleHint('EROFS', { mounted, denied: [] })).toContain(
+      '".name-7" and 2 more: protected names',
+    )
+    expect(ruleHint('no such file', { mounted, denied: ['.env'] })).toBeUndefined()
+    expect(ruleHint('Read-only file system', { mounted: [], denied: [] })).toBeUndefined()
+  })
+
+  test('names a deny rule where that was the cause', () => {
+    const names = { mounted: ['.npmrc'], denied: ['.env', 'vault'] }
+    const hint = ruleHint('cat: .env: Permission denied', names)
+    expect(hint).toBe(
+      'Commands may neither read nor change ".env": the option files.deny covers them.',
+    )
+  })
+
+  const { report } = strongest
+  test.runIf(report.enforced.files === 'enforced')(
+    'is in the result of what it stopped',
+    async () => {
+      const sandbox = await newSandbox()
+      execFileSync('git', ['init', '-q', sandbox.rootDir])
+      const failed = await sandbox.run('git', [
+        'config',
+        '--file',
+        '.git/hooks/x',
+        'user.name',
+        'me',
+      ])
+      expect(failed.exitCode).not.toBe(0)
+      expect(failed.hint).toContain('".git/hooks"')
+      expect(failed.hint).toContain('files.protect')
+      expect((await sandbox.run('git', ['status'])).hint).toBeUndefined()
+      expect((await sandbox.run('false')).hint).toBeUndefined()
+    },
+  )
+})
