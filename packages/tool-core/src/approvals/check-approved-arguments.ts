@@ -1,4 +1,5 @@
 import type { ZodType } from 'zod'
+import { runSchema, type SchemaResult } from '../contract/run-schema.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 
 /** Arguments from an approver, parsed; or the problem with them. */
@@ -11,9 +12,9 @@ export async function checkApprovedArguments(
   schema: ZodType,
   args: unknown,
 ): Promise<CheckedArguments> {
-  let result: Awaited<ReturnType<ZodType['~standard']['validate']>>
+  let result: SchemaResult
   try {
-    result = await schema['~standard'].validate(args)
+    result = await runSchema(schema, args)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return { ok: false, problem: `The schema could not check them: ${why}` }

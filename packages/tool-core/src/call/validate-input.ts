@@ -1,5 +1,6 @@
 import { SmithersError } from '../errors/smithers-error.ts'
 import { settled, type Steps } from '../async/maybe-promise.ts'
+import { runSchema } from '../contract/run-schema.ts'
 import { isParsed } from './parsed-input.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 
@@ -10,9 +11,11 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
  * @throws SmithersError `INVALID_INPUT`, naming each place and what is wrong there, never the value.
  */
 export function* validateInput(definition: ToolDefinition, args: unknown): Steps<unknown> {
-  const { schema } = definition
-  if (isParsed(schema, args)) return args
-  const result = yield* settled(schema['~standard'].validate(args))
+  const { schema, parsesOnce } = definition
+  if (parsesOnce && isParsed(schema, args)) return args
+  const result = yield* settled(
+    parsesOnce ? runSchema(schema, args) : schema['~standard'].validate(args),
+  )
   if (result.issues === undefined) return result.value
   const issues = result.issues.map(({ path = [], message }) => ({
     path: steps(path).map(shortName).join('.'),

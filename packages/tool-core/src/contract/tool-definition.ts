@@ -44,6 +44,8 @@ export interface ToolDefinition {
   readonly schema: ZodType
   readonly execute: (args: unknown, ctx: ToolContext) => unknown
   readonly streams: boolean
+  /** What its schema parsed must not be parsed again. */
+  readonly parsesOnce: boolean
   readonly key: KeyOption<unknown>
   readonly onRetry: OnRetry | undefined
   readonly verify:

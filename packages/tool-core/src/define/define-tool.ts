@@ -1,7 +1,7 @@
 import type { output as SchemaOutput, ZodType } from 'zod'
 import { executeCall } from '../call/execute-call.ts'
 import { takesContext, warnOnce } from '../call/definition-warning.ts'
-import { markParsed } from '../call/parsed-input.ts'
+import { markParsed, parsesOnce } from '../call/parsed-input.ts'
 import { executeStreamingCall } from '../call/streaming-call.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { aiSdkFields } from '../contract/ai-sdk-fields.ts'
@@ -100,6 +100,7 @@ function resolveDefinition(
     schema,
     execute: retry === undefined ? execute : withRetries(name, retry, execute),
     streams,
+    parsesOnce: parsesOnce(schema),
     key: options.key ?? 'call',
     onRetry: options.onRetry,
     verify: options.verify,

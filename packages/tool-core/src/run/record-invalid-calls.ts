@@ -119,6 +119,7 @@ function missingTool(toolName: string, error: SmithersError): ToolDefinition {
     schema: { '~standard': { validate: refuse } } as unknown as ZodType,
     execute: refuse,
     streams: false,
+    parsesOnce: false,
     key: 'call',
     onRetry: undefined,
     verify: undefined,
