@@ -29,7 +29,14 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const limits = resolveLimits(options.limits ?? {})
   const filePolicy = options.files ?? {}
   const requested = options.isolation ?? 'auto'
-  const { backend, report: isolation } = await detectIsolation({ isolation: requested, network })
+  const { backend, report: isolation } = await detectIsolation({
+    isolation: requested,
+    demands: {
+      network,
+      denies: (filePolicy.deny ?? []).length > 0,
+      protects: resolveProtectedNames(filePolicy.protect ?? 'default').length > 0,
+    },
+  })
   const check = await resolveCommandCheck(options.commands ?? 'basic', network, isolation)
   const files = createSandboxFiles({
     // As it was given: absolute paths may be spelled with its links.

@@ -25,6 +25,7 @@ const properties = [
 ] as const satisfies readonly IsolationProperty[]
 const backends = [
   'bubblewrap',
+  'landlock',
   'seatbelt',
   'none',
 ] as const satisfies readonly IsolationBackendName[]

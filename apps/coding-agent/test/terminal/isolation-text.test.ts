@@ -14,6 +14,7 @@ const report: IsolationReport = {
     { what: 'files', why: 'Nothing confines them.', fix: 'Install it.' },
     { what: 'network', why: 'Only a check.', fix: 'Install it.' },
   ],
+  limitations: [],
 }
 
 describe('isolationSentence', () => {

@@ -5,9 +5,11 @@ import type {
   IsolationProperty,
   IsolationReport,
   NotEnforced,
+  PolicyDemands,
   ProbeResult,
 } from './backend.ts'
 import { createBubblewrap } from './bubblewrap/backend.ts'
+import { createLandlock } from './confine/landlock.ts'
 import { createNoIsolation } from './none.ts'
 import { createSeatbelt } from './seatbelt/backend.ts'
 
@@ -25,9 +27,9 @@ export type IsolationOption =
 /** What {@link detectIsolation} decides from. */
 export interface DetectIsolationOptions {
   readonly isolation: IsolationOption
-  /** The network that commands will have: `'host'` is not a property missing, it was asked for. */
-  readonly network: 'none' | 'host'
-  /** Strongest first. @default bubblewrap, seatbelt, none */
+  /** What commands are to be kept from: `network: 'host'` is not a property missing, it was asked for. */
+  readonly demands: PolicyDemands
+  /** Strongest first. @default bubblewrap, landlock, seatbelt, none */
   readonly backends?: readonly IsolationBackend[]
 }
 
@@ -64,8 +66,11 @@ export async function detectIsolation(options: DetectIsolationOptions): Promise<
   throw unavailable(required, missing)
 }
 
+/** Used only where they are named. */
+const onRequest: ReadonlySet<IsolationBackendName> = new Set(['landlock'])
+
 const allProperties: readonly IsolationProperty[] = ['files', 'network', 'kill', 'syscalls']
-const allBackends: readonly IsolationBackendName[] = ['bubblewrap', 'seatbelt', 'none']
+const allBackends: readonly IsolationBackendName[] = ['bubblewrap', 'landlock', 'seatbelt', 'none']
 
 interface ResolvedIsolation {
   readonly required: readonly IsolationProperty[]
@@ -96,27 +101,29 @@ function candidatesFor(
 ): readonly IsolationBackend[] {
   if (named !== undefined) return all.filter(({ name }) => name === named)
   // A backend of another system is not worth reporting.
-  const foreign = process.platform === 'darwin' ? 'bubblewrap' : 'seatbelt'
-  return all.filter(({ name }) => name !== foreign)
+  const foreign = process.platform === 'darwin' ? ['bubblewrap', 'landlock'] : ['seatbelt']
+  return all.filter(({ name }) => !foreign.includes(name) && !onRequest.has(name))
 }
 
 function reportOf(
   backend: IsolationBackend,
   probed: ProbeResult,
   missing: readonly NotEnforced[],
-  { network, isolation }: DetectIsolationOptions,
+  { demands, isolation }: DetectIsolationOptions,
 ): IsolationReport {
-  const enforced = network === 'host' ? { ...probed.enforced, network } : probed.enforced
-  const entries =
-    isolation === 'none'
-      ? probed.notEnforced.map(asRequested)
-      : explain(probed.notEnforced, missing)
+  const { network } = demands
+  const conditions = backend.conditions?.(demands)
+  const proved = { ...probed.enforced, ...conditions?.enforced }
+  const enforced = network === 'host' ? { ...proved, network } : proved
+  const all = [...probed.notEnforced, ...(conditions?.notEnforced ?? [])]
+  const entries = isolation === 'none' ? all.map(asRequested) : explain(all, missing)
   return Object.freeze({
     backend: backend.name,
     enforced: Object.freeze({ ...enforced }),
     notEnforced: Object.freeze(
       entries.filter(({ what }) => what !== 'network' || network === 'none'),
     ),
+    limitations: Object.freeze(conditions?.limitations ?? []),
   })
 }
 
@@ -134,9 +141,9 @@ function explain(
 ): readonly NotEnforced[] {
   const [obstacle] = missing
   if (obstacle === undefined) return entries
-  return entries.map(({ what, why }) => ({
-    what,
-    why: `${why} ${obstacle.why}`,
+  return entries.map((entry) => ({
+    ...entry,
+    why: `${entry.why} ${obstacle.why}`,
     fix: obstacle.fix,
   }))
 }
@@ -163,7 +170,7 @@ function unavailable(
 }
 
 function ownBackends(): readonly IsolationBackend[] {
-  backends ??= [createBubblewrap(), createSeatbelt(), createNoIsolation()]
+  backends ??= [createBubblewrap(), createLandlock(), createSeatbelt(), createNoIsolation()]
   return backends
 }
 

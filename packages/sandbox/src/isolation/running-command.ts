@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import type { Violation } from '../path-rules/violation.ts'
 import type { IsolationPolicy } from './isolation-policy.ts'
 
 /** Where a piece of output came from. */
@@ -43,6 +44,8 @@ export interface RunningCommand {
   readonly ended: Promise<CommandEnd>
   /** Its living processes that can be found, to measure what they use. */
   processes(): readonly number[]
+  /** Calls that were refused so far, where the backend knows. */
+  violations?(): readonly Violation[]
   /** Sends SIGKILL to everything that the command started. False when the command has already exited. Idempotent. */
   kill(): boolean
   /** Why the command never started, given what was printed before an exit with code 1; `null` when it did start. */

@@ -65,7 +65,10 @@ export async function isolate(
     return {
       outcome,
       failure: mayHaveFailed ? (running.startFailure?.(printed) ?? null) : null,
-      violations: outOfMemory ? [memoryViolation(limits.memoryMb)] : [],
+      violations: [
+        ...(running.violations?.() ?? []),
+        ...(outOfMemory ? [memoryViolation(limits.memoryMb)] : []),
+      ],
     }
   } finally {
     running?.close?.()

@@ -119,7 +119,8 @@ async function runIn(
   }
   settings.warn()
   // A root that cannot be written needs no protection.
-  const isReadOnly = options.access === 'read' && settings.backend.name === 'bubblewrap'
+  const isReadOnly =
+    options.access === 'read' && settings.enforced.files !== 'none' && process.platform === 'linux'
   const protectedRun = isReadOnly ? unprotectedRun : await settings.protection.begin()
   const { mount } = protectedRun
   const running = isolate(settings, {

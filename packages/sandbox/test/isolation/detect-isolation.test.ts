@@ -46,13 +46,18 @@ const detect = (
   isolation: IsolationOption,
   backends: readonly IsolationBackend[],
   network: 'none' | 'host' = 'none',
-) => detectIsolation({ isolation, network, backends })
+) => detectIsolation({ isolation, demands: { network, denies: false, protects: false }, backends })
 
 describe('detectIsolation', () => {
   test("takes the strongest usable backend for 'auto'", async () => {
     const { backend, report } = await detect('auto', [strong(), createNoIsolation()])
     expect(backend.name).toBe('bubblewrap')
-    expect(report).toEqual({ backend: 'bubblewrap', enforced: everything, notEnforced: [] })
+    expect(report).toEqual({
+      backend: 'bubblewrap',
+      enforced: everything,
+      notEnforced: [],
+      limitations: [],
+    })
   })
 
   test("falls back to none for 'auto', and says for each lost property why and what to do", async () => {

@@ -62,17 +62,26 @@ describeConfined('an honest command', (confinement) => {
   })
 
   test('runs node: worker threads, a server and a client, child processes, DNS of localhost', async () => {
+    // Where the addresses of the machine are out of reach, a server listens on a path.
+    const [place, address] =
+      confinement.backend === 'landlock'
+        ? ["'./server.socket'", "'./server.socket'"]
+        : ["{ port: 0, host: 'localhost' }", "{ host: 'localhost', port: server.address().port }"]
+    if (confinement.backend === 'landlock') {
+      expect(await confinement.reportedLimitations({})).toContain('NO_LOOPBACK')
+    }
     const root = project(confinement, {
       'main.mjs': `
-import { createServer } from 'node:http'
+import { connect, createServer } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { execFileSync, fork } from 'node:child_process'
 import { once } from 'node:events'
 if (process.argv[2] === 'child') { process.send('forked'); process.exit() }
 const [sum] = await once(new Worker('require("node:worker_threads").parentPort.postMessage(40 + 2)', { eval: true }), 'message')
-const server = createServer((_, response) => response.end('served')).listen(0, 'localhost')
+const server = createServer((socket) => socket.end('served')).listen(${place})
 await once(server, 'listening')
-const body = await (await fetch('http://localhost:' + server.address().port)).text()
+let body = ''
+for await (const chunk of connect(${address}).setEncoding('utf8')) body += chunk
 server.close()
 const [message] = await once(fork('main.mjs', ['child']), 'message')
 console.log(sum, body, message, execFileSync('echo', ['executed'], { encoding: 'utf8' }).trim())
@@ -83,6 +92,28 @@ console.log(sum, body, message, execFileSync('echo', ['executed'], { encoding: '
   })
 
   test('runs python: multiprocessing, a shared semaphore, sqlite, temporary files, a pseudo-terminal', async () => {
+    if (confinement.backend === 'landlock') {
+      const missing = await confinement.reportedLimitations({})
+      expect(missing).toContain('NO_SHARED_MEMORY')
+      expect(missing).toContain('NO_TERMINALS')
+      const script = `
+import concurrent.futures, multiprocessing, sqlite3, tempfile
+def square(n, pipe): pipe.send(n * n)
+if __name__ == "__main__":
+    ours, theirs = multiprocessing.Pipe()
+    child = multiprocessing.Process(target=square, args=(3, theirs))
+    child.start()
+    print(ours.recv(), child.join())
+    with sqlite3.connect("data.db") as database:
+        print(database.execute("select sqlite_version() is not null").fetchone())
+    with tempfile.NamedTemporaryFile() as file: print(file.write(b"abc"))
+    with concurrent.futures.ThreadPoolExecutor() as pool: print(list(pool.map(abs, [-1])))
+`
+      const root = project(confinement, { 'main.py': script })
+      const ran = await confinement.run(root, ['/usr/bin/python3', 'main.py'])
+      expect([ran.status, ran.stdout, ran.stderr]).toEqual([0, '9 None\n(1,)\n3\n[1]\n', ''])
+      return
+    }
     const root = project(confinement, {
       'main.py': `
 import multiprocessing, os, pty, sqlite3, tempfile
@@ -112,8 +143,10 @@ if __name__ == "__main__":
   })
 
   test('has a home, a temporary directory, a user name, a time zone and devices', async () => {
+    const temporary = confinement.backend === 'landlock' ? '"$TMPDIR"' : '/tmp'
     const script =
-      'echo x > "$HOME/.cache-file" && echo y > /tmp/file && cat "$HOME/.cache-file" /tmp/file && mktemp >/dev/null && date +%Z >/dev/null && head -c 4 /dev/urandom | wc -c && echo z > /dev/null && hostname >/dev/null; echo $?'
+      `echo x > "$HOME/.cache-file" && echo y > ${temporary}/file && cat "$HOME/.cache-file" ${temporary}/file &&` +
+      '  mktemp >/dev/null && date +%Z >/dev/null && head -c 4 /dev/urandom | wc -c && echo z > /dev/null && hostname >/dev/null; echo $?'
     const { stdout, stderr } = await shell(confinement.directory(), script)
     expect([stdout, stderr]).toEqual(['x\ny\n4\n0\n', ''])
   })

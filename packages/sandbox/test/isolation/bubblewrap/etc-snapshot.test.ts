@@ -88,27 +88,35 @@ describe.runIf(existsSync('/dev/shm'))('etcSnapshot', () => {
   })
 })
 
-describeConfined('the settings of a command', (confinement) => {
-  const script =
-    'cat /etc/passwd; readlink /etc/alternatives/awk; echo x > /etc/passwd; echo x > /etc/new; ls /etc'
+describeConfined(
+  'the settings of a command',
+  (confinement) => {
+    const script =
+      'cat /etc/passwd; readlink /etc/alternatives/awk; echo x > /etc/passwd; echo x > /etc/new; ls /etc'
 
-  test('are the system’s, and read-only', async () => {
-    const { stdout, stderr } = await confinement.run(confinement.directory(), ['sh', '-c', script])
-    expect(stdout).toContain(readFileSync('/etc/passwd', 'utf8'))
-    expect(stdout).toContain(readlinkSync('/etc/alternatives/awk'))
-    expect(stderr.match(/Read-only file system/g)).toHaveLength(2)
-    expect(stdout.split('\n')).not.toContain('shadow')
-  })
+    test('are the system’s, and read-only', async () => {
+      const { stdout, stderr } = await confinement.run(confinement.directory(), [
+        'sh',
+        '-c',
+        script,
+      ])
+      expect(stdout).toContain(readFileSync('/etc/passwd', 'utf8'))
+      expect(stdout).toContain(readlinkSync('/etc/alternatives/awk'))
+      expect(stderr.match(/Read-only file system/g)).toHaveLength(2)
+      expect(stdout.split('\n')).not.toContain('shadow')
+    })
 
-  test('are joined by a directory of /etc that may be read', async () => {
-    const { stdout } = await confinement.run(
-      confinement.directory(),
-      ['ls', '/etc/init.d', '/etc/passwd'],
-      {
-        policy: { read: ['/etc/init.d'] },
-      },
-    )
-    for (const name of readdirSync('/etc/init.d')) expect(stdout.split('\n')).toContain(name)
-    expect(stdout).toContain('/etc/passwd')
-  })
-})
+    test('are joined by a directory of /etc that may be read', async () => {
+      const { stdout } = await confinement.run(
+        confinement.directory(),
+        ['ls', '/etc/init.d', '/etc/passwd'],
+        {
+          policy: { read: ['/etc/init.d'] },
+        },
+      )
+      for (const name of readdirSync('/etc/init.d')) expect(stdout.split('\n')).toContain(name)
+      expect(stdout).toContain('/etc/passwd')
+    })
+  },
+  ['bubblewrap'],
+)

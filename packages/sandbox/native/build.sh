@@ -1,0 +1,70 @@
+#!/bin/sh
+# Builds the program for both architectures, bit for bit the same wherever it runs, and writes down with what.
+# Options: --check builds to a temporary directory and compares with what is committed.
+set -eu
+cd "$(dirname "$0")"
+export LC_ALL=C SOURCE_DATE_EPOCH=0
+
+sources='sys.h text.h frames.h confine.h vet.h start.c confine.c helper.c commands.c supervise.c command.c privileges.c
+  policy.c pipes.c signals.c wait.c decode.c encode.c vet.c vet-object.c vet-metadata.c vet-connect.c vet-process.c'
+programs=$(for file in $sources; do case $file in *.c) printf '%s ' "$file" ;; esac; done)
+# shellcheck disable=SC2086 # The list is a list.
+hash=$(cat $sources | sha256sum | cut -d ' ' -f 1)
+hash_bytes=$(printf '%s' "$hash" | sed 's/../0x&,/g; s/,$//')
+
+flags='-O2 -std=gnu11 -ffreestanding -fno-builtin -fno-tree-loop-distribute-patterns -fno-stack-protector
+  -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-ident -fno-pie -no-pie -nostdlib -static
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror -s
+  -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-z,norelro -Wl,-z,noexecstack'
+
+output=../bin
+[ "${1:-}" = --check ] && output=$(mktemp -d)
+for target in x64:gcc:-fcf-protection=none arm64:aarch64-linux-gnu-gcc:-mno-outline-atomics; do
+  architecture=${target%%:*} rest=${target#*:}
+  compiler=${rest%%:*} extra=${rest#*:}
+  mkdir -p "$output/linux-$architecture"
+  # shellcheck disable=SC2086
+  "$compiler" $flags "$extra" "-DSOURCE_HASH=$hash_bytes" -o "$output/linux-$architecture/confine" $programs
+  chmod 755 "$output/linux-$architecture/confine"
+done
+
+describe() {
+  echo "sources $hash"
+  for target in x64:gcc arm64:aarch64-linux-gnu-gcc; do
+    architecture=${target%%:*} compiler=${target#*:}
+    echo "$architecture $("$compiler" --version | head -n 1)"
+    echo "$architecture $(sha256sum "$1/linux-$architecture/confine" | cut -d ' ' -f 1)"
+  done
+  # shellcheck disable=SC2086
+  echo flags $flags
+}
+
+# What Node checks before it starts one.
+constants() {
+  echo '// Written by native/build.sh.'
+  echo
+  echo '/** SHA-256 of the sources that the programs were built from. */'
+  echo "export const confineSources ="
+  echo "  '$hash'"
+  echo
+  echo '/** SHA-256 of the programs, by the architecture as Node names it. */'
+  echo 'export const confinePrograms: Readonly<Record<string, string>> = {'
+  for architecture in x64 arm64; do
+    echo "  $architecture: '$(sha256sum "$1/linux-$architecture/confine" | cut -d ' ' -f 1)',"
+  done
+  echo '}'
+}
+
+if [ "$output" = ../bin ]; then
+  describe "$output" > BUILT-WITH
+  constants "$output" > ../src/isolation/confine/built-programs.ts
+  cat BUILT-WITH
+  wc -c "$output"/linux-*/confine
+else
+  describe "$output" | diff - BUILT-WITH
+  for architecture in x64 arm64; do
+    cmp "$output/linux-$architecture/confine" "../bin/linux-$architecture/confine"
+  done
+  rm -r "$output"
+  echo 'the committed programs are those that these sources give'
+fi

@@ -1,0 +1,128 @@
+/*
+ * A supervisor: the parent of one command. It judges the calls that the command's filter hands over, and it ends
+ * everything that the command started: as a subreaper it inherits every orphan, so "nothing is left" is exact.
+ */
+#include "confine.h"
+#include "vet.h"
+
+enum { PR_SET_PDEATHSIG = 1, PR_SET_CHILD_SUBREAPER = 36, WNOHANG = 1, WALL = 0x40000000 };
+enum { CLONE_VM = 0x100, CLONE_FILES = 0x400, CLONE_VFORK = 0x4000, STACK = 64 * 1024 };
+enum { ROUND_MS = 10, PATIENCE_MS = 10000, LOST = 1 };
+
+static struct {
+	const struct supervision *of;
+	u32 command;
+	int command_ended, command_status;
+	int is_ending;
+	u32 left_behind;
+	/* Nothing is left. */
+	int is_alone;
+} life;
+
+__attribute__((noreturn)) static void fail_to_start(enum start_step step, u32 errno_)
+{
+	u32 failure[2] = { step, errno_ };
+	send_frame(FD_SOCKET, FRAME_FAILED, life.of->id, failure, 2, NULL, 0);
+	leave(0);
+}
+
+static void reap(void)
+{
+	for (;;) {
+		int status = 0;
+		long process = CALL(wait4, -1, &status, WNOHANG | WALL, NULL);
+		if (process == -EINTR)
+			continue;
+		if (process == -ECHILD)
+			life.is_alone = 1;
+		if (process <= 0)
+			return;
+		++*life.of->beat;
+		if ((u32)process == life.command) {
+			life.command_ended = 1;
+			life.command_status = status;
+		} else if (life.is_ending && (status & 0x7f) == SIGKILL) {
+			life.left_behind++;
+		}
+	}
+}
+
+/* Whatever is not needed from now on, above all the ends of pipes: a reader waits for the last writer to close. */
+static void keep_few_descriptors(const struct policy *policy, int calls)
+{
+	for (u32 index = 0; index < policy->root_count; index++)
+		CALL(dup3, policy->roots[index], FD_ROOTS + (int)index, O_CLOEXEC);
+	if (calls >= 0)
+		CALL(dup3, calls, FD_CALLS, O_CLOEXEC);
+	CALL(close_range, FD_FIRST_FREE, ~0U, 0);
+}
+
+static int start(void)
+{
+	static u8 stack[STACK] __attribute__((aligned(16)));
+	static struct becoming becoming;
+	const struct supervision *of = life.of;
+	becoming = (struct becoming){ of->request, of->policy, (int)CALL(getpid), 0, 0, -1 };
+	u64 flags = CLONE_VM | CLONE_VFORK | SIGCHLD | (of->policy->vets ? CLONE_FILES : 0);
+	long command = clone_shared(flags, stack + STACK, become_command, &becoming);
+	if (command < 0)
+		fail_to_start(STEP_FORK, (u32)-command);
+	if (becoming.step != 0)
+		fail_to_start(becoming.step, becoming.errno_);
+	life.command = (u32)command;
+	keep_few_descriptors(of->policy, becoming.calls);
+	return becoming.calls >= 0;
+}
+
+/* Kills and reaps, round after round: each parent that dies hands its children to us. */
+__attribute__((noreturn)) static void end_everything(void)
+{
+	u64 patience = milliseconds_now() + PATIENCE_MS;
+	life.is_ending = 1;
+	for (reap(); !life.is_alone; reap()) {
+		struct pollfd signals = { FD_SIGNALS, POLLIN, 0 };
+		++*life.of->beat;
+		/* Without that list, the command's session at least. */
+		if (kill_children(NULL) < 0)
+			CALL(kill, -(long)life.command, SIGKILL);
+		poll_for(&signals, 1, ROUND_MS);
+		read_signals();
+		/* A process that the kernel cannot end: the helper inherits it, and says that we do not know. */
+		if (milliseconds_now() > patience)
+			leave(LOST);
+	}
+	u32 end[4] = { (u32)life.command_status, life.left_behind, vetted_calls(), refused_calls() };
+	send_frame(FD_SOCKET, FRAME_EXITED, life.of->id, end, 4, NULL, 0);
+	leave(0);
+}
+
+void supervise(const struct supervision *supervision)
+{
+	life.of = supervision;
+	CALL(prctl, PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+	if (CALL(getppid) != supervision->helper)
+		leave(LOST);
+	if (CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		fail_to_start(STEP_FORK, EPERM);
+	int vets = start();
+	/* What is done for a command must never exceed the command's own rights. */
+	if (drop_capabilities() < 0)
+		leave(LOST);
+	u32 started[2] = { life.command, (u32)CALL(getpid) };
+	send_frame(FD_SOCKET, FRAME_STARTED, supervision->id, started, 2, NULL, 0);
+	prepare_vetting(supervision->id, supervision->policy->root_count);
+	for (;;) {
+		struct pollfd watched[2] = { { FD_SIGNALS, POLLIN, 0 }, { FD_CALLS, POLLIN, 0 } };
+		poll_for(watched, vets ? 2 : 1, -1);
+		if (watched[0].revents != 0) {
+			u32 seen = read_signals();
+			reap();
+			if ((seen & SIGNAL_KILL) != 0 || life.command_ended)
+				end_everything();
+		}
+		if (vets && (watched[1].revents & POLLIN) != 0)
+			vet_one_call();
+		else if (vets && (watched[1].revents & (POLLHUP | POLLERR)) != 0)
+			vets = 0;
+	}
+}

@@ -1,0 +1,31 @@
+import { HelperProcess, type HelperStart, startHelper } from './helper-process.ts'
+
+interface KnownHelper {
+  readonly starting: Promise<HelperStart>
+  started: HelperStart | undefined
+}
+
+/** By user: a process that gives up root must not go on with a helper of root's. */
+const helpers = new Map<number, KnownHelper>()
+
+/** The living helper of this process and user, or why there can be none; `undefined` while it has to be started. */
+export function helperNow(): HelperStart | undefined {
+  const started = helpers.get(user())?.started
+  return started instanceof HelperProcess && !started.isAlive ? undefined : started
+}
+
+/** Starts a helper unless one lives or is being started. */
+export async function ensureHelper(): Promise<HelperStart> {
+  const known = helpers.get(user())
+  const isDead = known?.started instanceof HelperProcess && !known.started.isAlive
+  if (known !== undefined && !isDead) return known.starting
+  const starting = startHelper()
+  const entry: KnownHelper = { starting, started: undefined }
+  helpers.set(user(), entry)
+  entry.started = await starting
+  return entry.started
+}
+
+function user(): number {
+  return process.geteuid?.() ?? -1
+}

@@ -1,0 +1,164 @@
+import { existsSync } from 'node:fs'
+import { SandboxError } from '../../errors/sandbox-error.ts'
+import { isWithin } from '../../path-rules/path-order.ts'
+import type { BackendConditions, IsolationBackend, PolicyDemands } from '../backend.ts'
+import type { FilterArchitecture } from '../bubblewrap/seccomp-table.ts'
+import { systemMounts } from '../bubblewrap/system-mounts.ts'
+import type { IsolationPolicy } from '../isolation-policy.ts'
+import type { RunningCommand, StartRequest } from '../running-command.ts'
+import type { PolicyFrame } from './frames.ts'
+import { ensureHelper, helperNow } from './helper.ts'
+import { HelperProcess } from './helper-process.ts'
+import { landlockConditions } from './landlock-conditions.ts'
+import { landlockFilter } from './landlock-filter.ts'
+import { probeLandlock } from './landlock-probe.ts'
+import { handledRights, identityOf, landlockRules, newestVersion } from './landlock-rules.ts'
+import { PrivateDirectories, type PrivateDirectory } from './private-directories.ts'
+import { startByHelper } from './start-by-helper.ts'
+import { visibleTools } from './visible-tools.ts'
+
+/** What tests may change. */
+export interface LandlockOptions {
+  /** Use no more of Landlock than this version has, as an older kernel would. */
+  readonly versionCeiling?: number
+  /** Leave calls without a judge, as where another filter has taken the notifications. */
+  readonly vets?: boolean
+}
+
+/**
+ * Returns the backend that confines commands by Landlock and a system-call filter (Linux 5.13 and newer). It needs
+ * nothing installed and no namespaces, so it works in default containers.
+ *
+ * Guarantees, for root and for ordinary users alike: a command can change the root and private temporary directories, and
+ * nothing else, metadata included; it can read the contents of those, of the system's programs, of tools on PATH and of
+ * what the policy names; with `network: 'none'` no packet and no connection leaves; it cannot signal, trace or limit
+ * processes that it did not start, and none of its processes outlives it, also when this process is killed.
+ *
+ * Does not protect against: reading denied names inside the root; changes to protected names, which are only reported;
+ * names, sizes, times and command lines outside being seen; bugs of the kernel; a service that listens on a socket file
+ * inside the root; use of the machine's disk, time and memory.
+ */
+export function createLandlock(options: LandlockOptions = {}): IsolationBackend {
+  let vets = options.vets ?? true
+  const version = (helper: HelperProcess): number =>
+    Math.min(helper.hello.landlock, newestVersion, options.versionCeiling ?? newestVersion)
+
+  const start = (request: StartRequest): RunningCommand => {
+    const helper = helperNow()
+    if (!(helper instanceof HelperProcess)) throw noHelper(helper?.why)
+    const tools = visibleTools(request)
+    const isReading = request.policy.access === 'read'
+    const directories = isReading ? null : PrivateDirectories.of(request.rootDir)
+    const facts = { version: version(helper), vets, tools, directories: directories?.path ?? null }
+    const policy = helper.policy(keyOf(request, facts), () => policyFrame(request, facts))
+    const own = directories?.make() ?? null
+    return startByHelper(
+      helper,
+      {
+        policy,
+        cwd: request.cwdHandle,
+        argv: request.argv,
+        env: environmentOf(request, own),
+      },
+      request,
+      async () => own?.remove(),
+    )
+  }
+
+  return {
+    name: 'landlock',
+    prepare,
+    start,
+    async probe() {
+      const found = await probeLandlock({ prepare, start }, version, () => vets)
+      if (found !== 'calls cannot be judged') return found
+      vets = false
+      const again = await probeLandlock({ prepare, start }, version, () => vets)
+      if (again === 'calls cannot be judged') throw new Error('unreachable: nothing is judged')
+      return again
+    },
+    conditions: (demands: PolicyDemands): BackendConditions => {
+      const helper = helperNow()
+      const known = helper instanceof HelperProcess ? version(helper) : 0
+      return landlockConditions(demands, { version: known, vets })
+    },
+  }
+}
+
+function prepare(): Promise<void> | undefined {
+  const helper = helperNow()
+  if (helper === undefined) return ensureHelper().then(() => {})
+  if (!(helper instanceof HelperProcess) || helper.pipes.isSettled) return undefined
+  return helper.morePipes()
+}
+
+function noHelper(why: string | undefined): SandboxError {
+  return new SandboxError(
+    'TOOL_SPAWN_FAILED',
+    `The process that confines commands is not running. ${why ?? ''} Run the command again.`,
+    { effect: 'none' },
+  )
+}
+
+interface PolicyFacts {
+  readonly version: number
+  readonly vets: boolean
+  readonly tools: readonly string[]
+  readonly directories: string | null
+}
+
+/** Commands with the same key share a ruleset. */
+function keyOf({ rootDir, policy }: StartRequest, facts: PolicyFacts): string {
+  const { etc } = systemMounts(policy.network)
+  return [
+    facts.version,
+    facts.vets,
+    policy.network,
+    policy.access ?? 'write',
+    facts.directories ?? '',
+    identityOf([rootDir, ...policy.read, '', ...facts.tools, '', ...etc.files]),
+  ].join('\0')
+}
+
+function policyFrame({ rootDir, policy }: StartRequest, facts: PolicyFacts): PolicyFrame {
+  const { files, network, scopes } = handledRights(facts.version)
+  return {
+    fileRights: files,
+    networkRights: policy.network === 'host' ? 0n : network,
+    scopes,
+    vets: facts.vets,
+    rules: landlockRules(rootDir, {
+      access: policy.access ?? 'write',
+      network: policy.network,
+      read: [...policy.read.map(checkedRead), ...facts.tools],
+      privateDirectory: facts.directories,
+    }),
+    filter: landlockFilter({
+      // The probe has found a program for it.
+      architecture: process.arch as FilterArchitecture,
+      version: facts.version,
+      vets: facts.vets,
+      network: policy.network,
+    }),
+  }
+}
+
+function checkedRead(path: IsolationPolicy['read'][number]): string {
+  if (path.startsWith('/') && !/^\/+$/.test(path)) return path
+  throw new SandboxError(
+    'INVALID_INPUT',
+    `files.read contains ${JSON.stringify(path)}. Name absolute directories below "/": the whole disk holds every secret and every service's socket.`,
+    { details: { option: 'files.read', value: path }, effect: 'none' },
+  )
+}
+
+/** A home or temporary directory in the root stays; any other is one that the command cannot write. */
+function environmentOf({ env, rootDir }: StartRequest, own: PrivateDirectory | null): string[] {
+  const ours = own === null ? {} : { HOME: own.home, TMPDIR: own.temporary }
+  const changed = Object.entries(ours).filter(([name]) => !isWithin(env[name] ?? '/', rootDir))
+  // git gives up over a file that exists and cannot be read.
+  const git = existsSync('/etc/gitconfig') ? { GIT_CONFIG_NOSYSTEM: '1' } : {}
+  return Object.entries({ ...git, ...env, ...Object.fromEntries(changed) }).map(
+    ([name, value]) => `${name}=${value}`,
+  )
+}

@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSandboxFiles } from '../../files/create-sandbox-files.ts'
+import { isWithin } from '../../path-rules/path-order.ts'
+
+/** Home and temporary directory of one command. */
+export interface PrivateDirectory {
+  readonly home: string
+  readonly temporary: string
+  /** Removes both with everything in them, once the command has ended. */
+  remove(): Promise<void>
+}
+
+/**
+ * Directories for the homes and temporary files of commands, one tree for each root: outside every root, since what
+ * commands of one root leave must not be seen by those of another. Landlock cannot limit their size.
+ */
+export class PrivateDirectories {
+  readonly path: string
+  #last = 0
+
+  private constructor(path: string) {
+    this.path = path
+  }
+
+  /**
+   * The tree for a root, made when it is first needed.
+   *
+   * @throws what making a directory throws
+   */
+  static of(rootDir: string): PrivateDirectories {
+    let found = trees.get(rootDir)
+    if (found === undefined) {
+      found = new PrivateDirectories(mkdtempSync(join(ownDirectory(rootDir), 'root-')))
+      trees.set(rootDir, found)
+    }
+    return found
+  }
+
+  /** Makes the directories of one command. */
+  make(): PrivateDirectory {
+    const name = String((this.#last += 1))
+    const own = join(this.path, name)
+    const [home, temporary] = [join(own, 'home'), join(own, 'tmp')]
+    for (const directory of [own, home, temporary]) mkdirSync(directory, 0o700)
+    return { home, temporary, remove: () => this.#remove(own, name) }
+  }
+
+  async #remove(own: string, name: string): Promise<void> {
+    try {
+      // Most commands leave nothing behind.
+      for (const directory of [join(own, 'home'), join(own, 'tmp'), own]) rmdirSync(directory)
+    } catch {
+      // Other commands of the same root can reach in here while we remove: only the guard's walker is safe then.
+      const files = createSandboxFiles({ rootDir: this.path, protect: 'none' })
+      // What cannot be removed stays, in a directory that no other user can open.
+      await files.remove(name, { recursive: true }).catch(() => {})
+      files.close()
+    }
+  }
+}
+
+const trees = new Map<string, PrivateDirectories>()
+const ownDirectories = new Map<string, string>()
+
+/** One for this process in the first directory that is not within the root; removed with the process. */
+function ownDirectory(rootDir: string): string {
+  const problems: unknown[] = []
+  for (const directory of new Set([
+    tmpdir(),
+    '/tmp',
+    '/var/tmp',
+    process.env['XDG_RUNTIME_DIR'] ?? '/tmp',
+  ])) {
+    try {
+      const parent = realpathSync(directory)
+      if (isWithin(parent, rootDir)) continue
+      const own = ownDirectories.get(parent) ?? mkdtempSync(join(parent, 'smithers-private-'))
+      if (!ownDirectories.has(parent)) {
+        ownDirectories.set(parent, own)
+        process.once('exit', () => removeEmpty(own))
+      }
+      return own
+    } catch (error) {
+      problems.push(error)
+    }
+  }
+  throw new AggregateError(
+    problems,
+    'There is no directory outside the root for temporary files of commands.',
+  )
+}
+
+/** Only what is empty: a command that still runs while this process ends may exchange anything else. */
+function removeEmpty(directory: string): void {
+  try {
+    for (const name of readdirSync(directory)) rmdirSync(join(directory, name))
+    rmdirSync(directory)
+  } catch {
+    // Left for whatever cleans up temporary files.
+  }
+}

@@ -1,0 +1,196 @@
+import { constants } from 'node:os'
+import { getSystemErrorName } from 'node:util'
+import type { Violation } from '../../path-rules/violation.ts'
+import type { CommandEnd, OutputStream, RunningCommand, StartRequest } from '../running-command.ts'
+import type { RunFrame } from './frames.ts'
+import type { CommandEvent, HelperProcess } from './helper-process.ts'
+import type { TakenPipe } from './pipe-slots.ts'
+import { descendantsOf } from './process-tree.ts'
+import { refusedCall } from './refused-call.ts'
+
+/** The parts of a run frame that are the backend's choice. */
+export type HelperCommand = Pick<RunFrame, 'policy' | 'cwd' | 'argv' | 'env'>
+
+/** Starts one command by the helper. `onEnd` is awaited before the command counts as ended. */
+export function startByHelper(
+  helper: HelperProcess,
+  command: HelperCommand,
+  request: StartRequest,
+  onEnd: () => Promise<void>,
+): RunningCommand {
+  const taken: TakenPipe[] = []
+  const take = (end: 'read' | 'write'): TakenPipe => {
+    const pipe = helper.pipes.take(end)
+    taken.push(pipe)
+    return pipe
+  }
+  const life = new CommandLife(onEnd)
+  try {
+    const stdin = request.hasInput ? take('write') : null
+    const stdout = take('read')
+    const stderr = request.mergeOutput ? null : take('read')
+    const kill = helper.run(
+      {
+        ...command,
+        slots: [stdin?.pipe.slot ?? -1, stdout.pipe.slot, stderr?.pipe.slot ?? -1],
+        limits: limitsOf(request),
+        groupFiles: request.controlGroups.map((directory) => `${directory}/cgroup.procs`),
+      },
+      (event) => life.on(event, request.argv[0]),
+    )
+    const outputs: (readonly [OutputStream, TakenPipe['stream']])[] = [['stdout', stdout.stream]]
+    if (stderr !== null) outputs.push(['stderr', stderr.stream])
+    return {
+      started: life.started,
+      stdin: stdin?.stream ?? null,
+      outputs,
+      ended: life.ended,
+      processes: () => life.processes(),
+      violations: () => life.violations,
+      kill() {
+        if (life.hasEnded) return false
+        kill()
+        return true
+      },
+    }
+  } catch (error) {
+    for (const pipe of taken) helper.pipes.giveBack(pipe)
+    life.on({ kind: 'failed', id: 0, step: 9, errno: constants.errno.E2BIG }, request.argv[0])
+    if (error instanceof RangeError) return neverStarted(life)
+    void life.ended
+    throw error
+  }
+}
+
+function neverStarted(life: CommandLife): RunningCommand {
+  return {
+    started: life.started,
+    stdin: null,
+    outputs: [],
+    ended: life.ended,
+    processes: () => [],
+    kill: () => false,
+  }
+}
+
+/** One command as its events tell of it. */
+class CommandLife {
+  readonly started: Promise<number | undefined>
+  readonly ended: Promise<CommandEnd>
+  readonly violations: Violation[] = []
+  hasEnded = false
+  #supervisor: number | undefined
+  #refusals = 0
+  readonly #onStarted: (pid: number | undefined) => void
+  readonly #onEnded: (end: CommandEnd) => void
+
+  constructor(onEnd: () => Promise<void>) {
+    const started = Promise.withResolvers<number | undefined>()
+    const ended = Promise.withResolvers<CommandEnd>()
+    this.started = started.promise
+    this.#onStarted = started.resolve
+    this.ended = ended.promise.then(async (end) => {
+      await onEnd()
+      return end
+    })
+    this.#onEnded = ended.resolve
+  }
+
+  on(event: CommandEvent, command: string): void {
+    switch (event.kind) {
+      case 'started':
+        this.#supervisor = event.supervisor
+        return this.#onStarted(event.pid)
+      case 'violation':
+        this.#refusals += 1
+        this.violations.push(refusedCall(event.call, event.what))
+        return
+      case 'failed':
+        return this.#end({
+          kind: 'not-started',
+          error: startError(event.step, event.errno, command),
+        })
+      case 'lost':
+        return this.#end({ kind: 'lost', why: 'The process that confines commands died.' })
+      case 'exited':
+        if (event.refused > this.#refusals) {
+          this.violations.push(moreRefusals(event.refused - this.#refusals))
+        }
+        return this.#end(endOf(event.status))
+    }
+  }
+
+  /** Its living processes: every one has the supervisor above it, since orphans become its children. */
+  processes(): readonly number[] {
+    return this.#supervisor === undefined || this.hasEnded ? [] : descendantsOf(this.#supervisor)
+  }
+
+  #end(end: CommandEnd): void {
+    this.hasEnded = true
+    this.#onStarted(undefined)
+    this.#onEnded(end)
+  }
+}
+
+function moreRefusals(count: number): Violation {
+  return {
+    rule: 'files',
+    subject: String(count),
+    message: `${count} more calls of the command were refused; the first 50 are listed.`,
+  }
+}
+
+function endOf(status: number): CommandEnd {
+  if (status === -1) return { kind: 'lost', why: 'The supervisor of the command died.' }
+  const signal = status & 0x7f
+  return {
+    kind: 'exited',
+    code: signal === 0 ? (status >> 8) & 0xff : null,
+    signal: signal === 0 ? null : (signalNames.get(signal) ?? 'SIGKILL'),
+    allEnded: true,
+  }
+}
+
+const signalNames = new Map(
+  (Object.entries(constants.signals) as [NodeJS.Signals, number][]).map(([name, number]) => [
+    number,
+    name,
+  ]),
+)
+
+const steps: Readonly<Record<number, string>> = {
+  1: 'a process could not be made',
+  2: 'the working directory could not be entered',
+  3: 'a resource limit or control group could not be set',
+  4: 'privileges could not be given up',
+  5: 'Landlock could not be applied',
+  6: 'the system-call filter could not be loaded',
+  7: 'its input and output could not be connected',
+  8: 'the program could not be executed',
+  9: 'the request was refused',
+}
+
+function startError(step: number, errno: number, command: string): NodeJS.ErrnoException {
+  const code = errno === 0 ? 'UNKNOWN' : getSystemErrorName(-errno)
+  const error = new Error(`spawn ${command} ${code}: ${steps[step] ?? `step ${step} failed`}`)
+  return Object.assign(error, { code, errno: -errno, syscall: 'spawn', path: command })
+}
+
+// RLIMIT_* of Linux.
+const [cpu, fileSize, core, processes] = [0, 1, 4, 6] as const
+
+function limitsOf({ limits }: StartRequest): (readonly [number, bigint, bigint])[] {
+  const all: (readonly [number, bigint, bigint])[] = [[core, 0n, 0n]]
+  if (limits.fileMb !== null) {
+    const bytes = BigInt(limits.fileMb) * 1024n * 1024n
+    all.push([fileSize, bytes, bytes])
+  }
+  // A signal that can be caught at the limit, one that cannot a second later.
+  if (limits.cpuSeconds !== null) {
+    all.push([cpu, BigInt(limits.cpuSeconds), BigInt(limits.cpuSeconds) + 1n])
+  }
+  if (limits.processes !== null) {
+    all.push([processes, BigInt(limits.processes), BigInt(limits.processes)])
+  }
+  return all
+}
