@@ -1,36 +1,8 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSqliteLog } from '@smithers/log-sqlite'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { startModelServer } from './fixtures/model-server.ts'
-import type { ModelServer } from './fixtures/model-server.ts'
-import type { ModelRequest, ModelTurn } from './fixtures/model-turn.ts'
+import { describe, expect, test } from 'vitest'
+import { callsIn, fixGreeting, inTurn, run, surroundings } from './fixtures/model-run.ts'
 import { runSmithers } from './fixtures/smithers-process.ts'
-import { temporaryFolder } from './fixtures/temporary-folder.ts'
-
-/** A folder with a project in it, and a provider that says what the test wants. */
-async function surroundings(
-  turnFor: Parameters<typeof startModelServer>[0],
-): Promise<{ folder: string; root: string; log: string; server: ModelServer }> {
-  const folder = temporaryFolder()
-  const root = join(folder, 'project')
-  mkdirSync(root)
-  writeFileSync(join(root, 'greeting.txt'), 'Hello wrold\n')
-  const server = await startModelServer(turnFor)
-  onTestFinished(() => server.close())
-  return { folder, root, log: join(folder, 'calls.db'), server }
-}
-
-const fixGreeting: readonly ModelTurn[] = [
-  { text: 'I look first.', call: { name: 'read', input: { path: 'greeting.txt' } } },
-  { call: { name: 'write', input: { path: 'greeting.txt', content: 'Hello world\n' } } },
-  { call: { name: 'bash', input: { cmd: 'curl', args: ['http://127.0.0.1:9/'] } } },
-  { text: 'The greeting is fixed.' },
-]
-
-function inTurn(turns: readonly ModelTurn[]): (request: ModelRequest) => ModelTurn {
-  return ({ number }) => turns[number - 1] ?? { text: 'I have nothing more to say.' }
-}
 
 const providers = [
   {
@@ -117,86 +89,6 @@ describe('smithers run', () => {
     },
   )
 
-  test('prints with --json one document a line', async () => {
-    const { folder, root, log, server } = await surroundings(inTurn(fixGreeting))
-    const { exitCode, stdout } = await run(server, { folder, root, log }, '--json')
-    expect(exitCode).toBe(0)
-    const events = documents(stdout)
-    expect(events.map(({ type }) => type)).toEqual([
-      'run-start',
-      'text',
-      'call-start',
-      'call-end',
-      'call-start',
-      'call-end',
-      'call-start',
-      'call-end',
-      'text',
-      'run-end',
-    ])
-    expect(events[0]).toMatchObject({ runId: 'run-1', attempt: 1, rootDir: root })
-    expect(events[7]).toMatchObject({ seq: 3, toolName: 'bash', code: 'TOOL_NETWORK_DISABLED' })
-    expect(events[9]).toMatchObject({ ok: true, calls: 3, steps: 4, error: null })
-  })
-
-  test('ends with --json in a document that says why a run failed', async () => {
-    const { folder, root, log, server } = await surroundings(() => ({
-      call: { name: 'grep', input: { pattern: 'Hello' } },
-    }))
-    const { exitCode, stdout } = await run(
-      server,
-      { folder, root, log },
-      '--json',
-      '--max-steps',
-      '1',
-    )
-    expect(exitCode).toBe(1)
-    expect(documents(stdout).at(-1)).toMatchObject({
-      type: 'run-end',
-      ok: false,
-      steps: 1,
-      calls: 1,
-      error: expect.stringContaining('no answer after 1 steps') as string,
-    })
-  })
-
-  test('hands the limits and the network switch of the command line to the tools', async () => {
-    const { folder, root, log, server } = await surroundings(
-      inTurn([
-        { call: { name: 'read', input: { path: 'greeting.txt' } } },
-        { call: { name: 'bash', input: { cmd: 'sleep', args: ['60'] } } },
-        { text: 'Done.' },
-      ]),
-    )
-    const { exitCode, stdout } = await run(
-      server,
-      { folder, root, log },
-      '--json',
-      '--max-output-bytes',
-      '5',
-      '--tool-timeout-ms',
-      '300',
-    )
-    expect(exitCode).toBe(0)
-    const ended = documents(stdout).filter(({ type }) => type === 'call-end')
-    expect(ended.map(({ code }) => code)).toEqual(['TOOL_FILE_TOO_LARGE', 'TOOL_TIMEOUT'])
-  })
-
-  test('lets a command out only with --allow-network', async () => {
-    const script = [
-      { call: { name: 'bash', input: { cmd: 'git', args: ['ls-remote', '--heads', '.'] } } },
-      { text: 'Done.' },
-    ]
-    const codes: unknown[] = []
-    for (const flags of [['--json'], ['--json', '--allow-network']]) {
-      const { folder, root, log, server } = await surroundings(inTurn(script))
-      const { stdout } = await run(server, { folder, root, log }, ...flags)
-      codes.push(documents(stdout).find(({ type }) => type === 'call-end')?.['code'])
-    }
-    // Not a repository: with the network allowed, git itself is asked and fails.
-    expect(codes).toEqual(['TOOL_GIT_REMOTE_DISABLED', 'TOOL_COMMAND_FAILED'])
-  })
-
   test('records a call whose arguments do not fit, and one of a tool that there is not', async () => {
     const { folder, root, log, server } = await surroundings(
       inTurn([
@@ -228,16 +120,6 @@ describe('smithers run', () => {
       /^smithers: The model's provider at http:\/\/127\.0\.0\.1:\d+ answered 404: The model `m` does not exist\n$/,
     )
     expect(() => readFileSync(log)).toThrow('ENOENT')
-  })
-
-  test('fails with exit code 1 when the steps run out before there is an answer', async () => {
-    const { folder, root, log, server } = await surroundings(() => ({
-      call: { name: 'grep', input: { pattern: 'Hello' } },
-    }))
-    const { exitCode, stderr } = await run(server, { folder, root, log }, '--max-steps', '2')
-    expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/^smithers: The agent had no answer after 2 steps\. .*\n$/)
-    expect(await callsIn(log)).toHaveLength(2)
   })
 
   test('passes a warning about the model on once, however many steps there are', async () => {
@@ -284,42 +166,3 @@ describe('smithers run', () => {
     expect(JSON.stringify(server.requests[0]?.body)).not.toContain('resume-warning')
   })
 })
-
-async function run(
-  server: ModelServer,
-  { folder, root, log }: { folder: string; root: string; log: string },
-  ...flags: string[]
-): ReturnType<typeof runSmithers> {
-  return runSmithers(
-    [
-      'run',
-      'Fix the greeting',
-      '--root',
-      root,
-      '--log',
-      log,
-      '--run',
-      'run-1',
-      '--model',
-      'openai-compatible/m',
-      '--base-url',
-      server.url,
-      ...flags,
-    ],
-    { env: { HOME: folder } },
-  )
-}
-
-function documents(stdout: string): Record<string, unknown>[] {
-  return stdout
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-}
-
-async function callsIn(path: string): Promise<unknown[]> {
-  const log = createSqliteLog({ path })
-  const rows = await log.list({})
-  await log.close()
-  return rows.map(({ runId, seq, toolName, status }) => [runId, seq, toolName, status])
-}

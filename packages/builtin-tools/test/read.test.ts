@@ -4,9 +4,8 @@ import { join } from 'node:path'
 import { read } from '@smithers/builtin-tools'
 import { createToolContext, getDefinedToolMetadata, runWithToolContext } from '@smithers/tool-core'
 import { describe, expect, it } from 'vitest'
+import { code } from './fixtures/error-code.ts'
 import { createFileTask } from './fixtures/file-task.ts'
-
-const code = (expected: string) => expect.objectContaining({ code: expected })
 
 describe('read', () => {
   it('is a pure read', () => {

@@ -12,9 +12,8 @@ import { join } from 'node:path'
 import { createBuiltinTools, write } from '@smithers/builtin-tools'
 import { getDefinedToolMetadata, runWithToolContext } from '@smithers/tool-core'
 import { describe, expect, it } from 'vitest'
+import { code } from './fixtures/error-code.ts'
 import { createFileTask } from './fixtures/file-task.ts'
-
-const code = (expected: string) => expect.objectContaining({ code: expected })
 
 describe('write', () => {
   it('is a side effect that is not idempotent', () => {

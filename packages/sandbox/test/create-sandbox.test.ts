@@ -3,9 +3,8 @@ import { linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { createSandbox, SandboxError } from '@smithers/sandbox'
 import { describe, expect, test } from 'vitest'
+import { code } from './fixtures/error-code.ts'
 import { newRoot, newSandbox } from './fixtures/sandboxes.ts'
-
-const code = (expected: string) => expect.objectContaining({ code: expected })
 
 describe('createSandbox', () => {
   test('resolves the root once, links in it included', async () => {

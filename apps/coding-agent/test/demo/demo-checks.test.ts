@@ -41,7 +41,7 @@ async function unrepaired(): Promise<DemoEvidence> {
 /** Asked and granted just before the call that it is for. */
 function approvalOf(row: ToolCallRow | undefined): ApprovalRow {
   if (row === undefined) throw new Error('the sample log has no edit')
-  const { runId, nodeId, iteration, attempt, toolName, callToken, startedAtMs } = row
+  const { runId, nodeId, iteration, attempt, toolName, startedAtMs } = row
   return {
     id: 'apr_1',
     runId,

@@ -1,15 +1,11 @@
-import { describe, expect, test, vi } from 'vitest'
-import { z } from 'zod'
 import {
   createToolContext,
-  createToolRun,
   defineTool,
-  getDefinedToolMetadata,
   runWithToolContext,
   type ToolContext,
 } from '@smithers/tool-core'
-import { createMemoryLog } from '@smithers/tool-core/memory-log'
-import { tool } from 'ai'
+import { describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import { callOptions } from '../fixtures/charge-tool.ts'
 import { deferred } from '../fixtures/deferred.ts'
 
@@ -191,128 +187,4 @@ describe('defineTool', () => {
       expect.objectContaining({ code: 'INVALID_TOOL' }),
     )
   })
-
-  test('streams the values of an async generator, with the start recorded before the first', async () => {
-    const log = createMemoryLog()
-    const statuses: string[] = []
-    const count = defineTool({
-      name: 'count',
-      schema: z.object({ to: z.number() }),
-      async *execute({ to }, ctx) {
-        for (let n = 1; n <= to; n += 1) {
-          statuses.push(...log.list({ runId: ctx.runId }).map(({ status }) => status))
-          yield n
-        }
-      },
-    })
-    const { tools } = createToolRun({ runId: 'r', log })
-    const values: number[] = []
-    for await (const value of tools({ count }).count.execute({ to: 3 }, callOptions())) {
-      values.push(value)
-    }
-    expect(values).toEqual([1, 2, 3])
-    expect(statuses).toEqual(['started', 'started', 'started'])
-    expect(log.snapshot()).toMatchObject([{ status: 'success', outputJson: '3' }])
-  })
-
-  test('records a stream that its consumer abandoned as interrupted, and closes the generator', async () => {
-    const log = createMemoryLog()
-    const closed = deferred()
-    const count = defineTool({
-      name: 'count',
-      schema: z.object({}),
-      sideEffect: true,
-      async *execute(_args, _ctx) {
-        try {
-          for (let n = 1; ; n += 1) yield n
-        } finally {
-          closed.resolve()
-        }
-      },
-    })
-    for await (const value of createToolRun({ log })
-      .tools({ count })
-      .count.execute({}, callOptions())) {
-      if (value === 2) break
-    }
-    await closed.promise
-    expect(log.snapshot()).toMatchObject([
-      {
-        status: 'error',
-        effect: 'unknown',
-        errorJson: expect.stringContaining('TOOL_INTERRUPTED') as string,
-      },
-    ])
-  })
-
-  test('drains an iterable that a plain function returns to its last value', async () => {
-    const last = defineTool({
-      name: 'last',
-      schema: z.object({}),
-      execute: async () => twoValues(),
-    })
-    expect(await last.execute({}, callOptions())).toBe('b')
-  })
 })
-
-describe('the definition-time warning', () => {
-  const order = { name: 'order', schema, sideEffect: true, idempotent: false } as const
-  const warned = (execute: unknown, more: object = {}): number => {
-    const warn = vi.fn<(message: string) => void>()
-    defineTool({ ...order, ...more, warn, execute: execute as () => string })
-    return warn.mock.calls.length
-  }
-
-  test('speaks up once when execute does not take the context', () => {
-    expect(warned(() => 'ok')).toBe(1)
-    expect(warned(({ sku }: { sku: string }) => sku)).toBe(1)
-    expect(warned(async (args: unknown) => args)).toBe(1)
-  })
-
-  test('is silent when execute takes it, however it says so', () => {
-    expect(warned((_args: unknown, _ctx: unknown) => 'ok')).toBe(0)
-    expect(warned((_args: unknown, _ctx = {}) => 'ok')).toBe(0)
-    expect(warned((...all: unknown[]) => all)).toBe(0)
-    expect(warned(({ sku = ',' } = { sku: 'x' }, { key } = { key: 1 }) => [sku, key])).toBe(0)
-    expect(warned(warned.bind(null))).toBe(0)
-  })
-
-  test('is silent when the author has answered, or nothing can happen twice', () => {
-    expect(warned(() => 'ok', { acceptsContext: true })).toBe(0)
-    expect(warned(() => 'ok', { idempotent: true })).toBe(0)
-    expect(warned(() => 'ok', { sideEffect: false, idempotent: undefined })).toBe(0)
-  })
-})
-
-describe('getDefinedToolMetadata', () => {
-  const order = defineTool({ name: 'order', schema, sideEffect: true, execute: (_a, _c) => 'ok' })
-  const expected = { name: 'order', sideEffect: true, idempotent: false }
-
-  test('returns exactly the name and the two flags', () => {
-    expect(getDefinedToolMetadata(order)).toEqual(expected)
-    const execute = async (_a: unknown, _c: unknown) => 'ok'
-    const upsert = defineTool({ name: 'u', schema, idempotent: true, sideEffect: true, execute })
-    expect(getDefinedToolMetadata(upsert)).toEqual({
-      name: 'u',
-      sideEffect: true,
-      idempotent: true,
-    })
-  })
-
-  test('survives spreading, tool() and binding to a run', () => {
-    expect(getDefinedToolMetadata({ ...order })).toEqual(expected)
-    expect(getDefinedToolMetadata(tool(order as never))).toEqual(expected)
-    expect(getDefinedToolMetadata(createToolRun().tools({ order }).order)).toEqual(expected)
-  })
-
-  test('is null for plain tools and everything else', () => {
-    for (const value of [tool({ inputSchema: schema }), {}, null, undefined, 1, 'order', () => 1]) {
-      expect(getDefinedToolMetadata(value)).toBeNull()
-    }
-  })
-})
-
-async function* twoValues(): AsyncGenerator<string> {
-  yield 'a'
-  yield 'b'
-}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { callsIn, documents, inTurn, run, surroundings } from './fixtures/model-run.ts'
+
+describe('smithers run', () => {
+  test('hands the limits and the network switch of the command line to the tools', async () => {
+    const { folder, root, log, server } = await surroundings(
+      inTurn([
+        { call: { name: 'read', input: { path: 'greeting.txt' } } },
+        { call: { name: 'bash', input: { cmd: 'sleep', args: ['60'] } } },
+        { text: 'Done.' },
+      ]),
+    )
+    const { exitCode, stdout } = await run(
+      server,
+      { folder, root, log },
+      '--json',
+      '--max-output-bytes',
+      '5',
+      '--tool-timeout-ms',
+      '300',
+    )
+    expect(exitCode).toBe(0)
+    const ended = documents(stdout).filter(({ type }) => type === 'call-end')
+    expect(ended.map(({ code }) => code)).toEqual(['TOOL_FILE_TOO_LARGE', 'TOOL_TIMEOUT'])
+  })
+
+  test('lets a command out only with --allow-network', async () => {
+    const script = [
+      { call: { name: 'bash', input: { cmd: 'git', args: ['ls-remote', '--heads', '.'] } } },
+      { text: 'Done.' },
+    ]
+    const codes: unknown[] = []
+    for (const flags of [['--json'], ['--json', '--allow-network']]) {
+      const { folder, root, log, server } = await surroundings(inTurn(script))
+      const { stdout } = await run(server, { folder, root, log }, ...flags)
+      codes.push(documents(stdout).find(({ type }) => type === 'call-end')?.['code'])
+    }
+    // Not a repository: with the network allowed, git itself is asked and fails.
+    expect(codes).toEqual(['TOOL_GIT_REMOTE_DISABLED', 'TOOL_COMMAND_FAILED'])
+  })
+
+  test('fails with exit code 1 when the steps run out before there is an answer', async () => {
+    const { folder, root, log, server } = await surroundings(() => ({
+      call: { name: 'grep', input: { pattern: 'Hello' } },
+    }))
+    const { exitCode, stderr } = await run(server, { folder, root, log }, '--max-steps', '2')
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/^smithers: The agent had no answer after 2 steps\. .*\n$/)
+    expect(await callsIn(log)).toHaveLength(2)
+  })
+})

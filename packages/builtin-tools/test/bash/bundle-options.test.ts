@@ -1,0 +1,86 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bash, createBuiltinTools, type RanCommand } from '@smithers/builtin-tools'
+import { runWithToolContext } from '@smithers/tool-core'
+import { describe, expect, test } from 'vitest'
+import { call, createTask } from '../fixtures/bash-task.ts'
+import { code } from '../fixtures/error-code.ts'
+import { createFileTask } from '../fixtures/file-task.ts'
+
+describe('createBuiltinTools', () => {
+  test('hands code the separate streams and what was enforced', async () => {
+    const commands: RanCommand[] = []
+    const { bash: observed } = createBuiltinTools({
+      isolation: 'none',
+      onCommand: (command) => commands.push(command),
+    })
+    const { run } = createTask({}, observed)
+    await run({ cmd: 'sh', args: ['-c', 'echo out; echo err >&2'] })
+    expect(commands).toEqual([
+      {
+        toolCallId: 'call-1',
+        cmd: 'sh',
+        args: ['-c', 'echo out; echo err >&2'],
+        result: expect.objectContaining({
+          stdout: 'out\n',
+          stderr: 'err\n',
+          enforced: expect.objectContaining({ backend: 'none', kill: 'best-effort' }),
+        }),
+      },
+    ])
+  })
+
+  test('prefers its own limits, root and network to those of the context', async () => {
+    const { root } = createFileTask({ file: 'x' })
+    const { bash: own } = createBuiltinTools({
+      rootDir: root,
+      limits: { maxOutputBytes: 50, timeoutMs: 300 },
+      allowNetwork: false,
+      isolation: 'none',
+    })
+    const { run } = createTask({ allowNetwork: true }, own)
+    expect(await run({ cmd: 'ls' })).toBe('file\n')
+    await expect(run({ cmd: 'curl' })).rejects.toThrow(code('TOOL_NETWORK_DISABLED'))
+    await expect(run({ cmd: 'sleep', args: ['86400'] })).rejects.toThrow('after 300 ms')
+    const output = await run({ cmd: 'seq', args: ['1', '1000'] })
+    expect(Buffer.byteLength(output)).toBeLessThanOrEqual(50)
+  })
+
+  test('asks a policy of its own about every command', async () => {
+    const { bash: own } = createBuiltinTools({
+      isolation: 'none',
+      commands: ([command]) =>
+        command === 'rm'
+          ? { code: 'TOOL_NETWORK_DISABLED', rule: 'mine', token: 'rm', reason: 'rm is not wanted' }
+          : null,
+    })
+    const { run } = createTask({}, own)
+    await expect(run({ cmd: 'rm', args: ['x'] })).rejects.toThrow('rm is not wanted')
+    await expect(run({ cmd: 'curl', args: ['--version'] })).resolves.toContain('curl')
+  })
+
+  test('reads shell payloads with the strict policy', async () => {
+    const { bash: strict } = createBuiltinTools({ isolation: 'none', commands: 'strict' })
+    const { run } = createTask({}, strict)
+    await expect(run({ cmd: 'sh', args: ['-lc', 'true && curl x'] })).rejects.toThrow(
+      code('TOOL_NETWORK_DISABLED'),
+    )
+    expect(await run({ cmd: 'sh', args: ['-lc', 'echo fine'] })).toBe('fine\n')
+  })
+
+  test('creates the named tools, and all five by default', () => {
+    expect(Object.keys(createBuiltinTools())).toEqual(['read', 'write', 'edit', 'grep', 'bash'])
+    expect(Object.keys(createBuiltinTools({ only: ['read', 'grep'] }))).toEqual(['read', 'grep'])
+  })
+
+  test('uses the new directory after a root was removed and created again', async () => {
+    const { context, root } = createFileTask({}, { isolation: 'none' })
+    const run = () => runWithToolContext(context, () => bash.execute({ cmd: 'ls' }, call))
+    expect(await run()).toBe('')
+    const { rmSync } = await import('node:fs')
+    rmSync(root, { recursive: true })
+    mkdirSync(root)
+    writeFileSync(join(root, 'new'), '')
+    expect(await run()).toBe('new\n')
+  })
+})

@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { livingProcesses } from '../fixtures/living-processes.ts'
+import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
+
+describeIsolations('sandbox.run', (isolation) => {
+  test.runIf(process.platform === 'linux')(
+    'leaves no process behind when an object of the caller throws',
+    async () => {
+      const sandbox = await newSandbox({ isolation })
+      const signal = {
+        aborted: false,
+        addEventListener: () => {
+          throw new Error('no listeners here')
+        },
+      }
+      const mark = `left-${process.pid}-${isolation}`
+      const failure = sandbox.run('sh', ['-c', 'sleep 60', mark], { signal: signal as never })
+      await expect(failure).rejects.toThrow('no listeners here')
+      expect(livingProcesses(mark)).toEqual([])
+    },
+  )
+
+  test('kills a command at its timeout and keeps what it had printed', async () => {
+    const sandbox = await newSandbox({ isolation })
+    const result = await sandbox.run('sh', ['-c', 'echo before; exec sleep 86400'], {
+      timeoutMs: 1000,
+    })
+    expect(result).toMatchObject({
+      status: 'timeout',
+      exitCode: null,
+      stdout: 'before\n',
+      error: { code: 'TOOL_TIMEOUT', effect: 'unknown' },
+    })
+    expect(result.error?.message).toContain('"sh" was still running after 1000 ms')
+  })
+
+  test('ends endless output at the timeout', async () => {
+    const sandbox = await newSandbox({ isolation })
+    const result = await sandbox.run('yes', [], { timeoutMs: 500, maxOutputBytes: 1000 })
+    expect(result.status).toBe('timeout')
+    expect(Buffer.byteLength(result.output)).toBeLessThanOrEqual(1000)
+    expect(result.omittedBytes).toBeGreaterThan(100_000)
+  })
+
+  test('kills a command when its signal aborts', async () => {
+    const sandbox = await newSandbox({ isolation })
+    const abort = new AbortController()
+    const result = await sandbox.run('sh', ['-c', 'echo started; exec sleep 86400'], {
+      signal: abort.signal,
+      onOutput: () => abort.abort(new Error('enough')),
+    })
+    expect(result).toMatchObject({ status: 'aborted', error: { code: 'TOOL_ABORTED' } })
+    expect(result.error?.cause).toEqual(new Error('enough'))
+  })
+
+  test('starts nothing when the signal has aborted before', async () => {
+    const sandbox = await newSandbox({ isolation })
+    const result = await sandbox.run('sh', ['-c', 'echo ran > ran'], {
+      signal: AbortSignal.abort(),
+    })
+    expect(result).toMatchObject({
+      status: 'aborted',
+      durationMs: 0,
+      error: { code: 'TOOL_ABORTED', effect: 'none' },
+    })
+    expect(existsSync(join(sandbox.rootDir, 'ran'))).toBe(false)
+  })
+
+  test('returns when the command exits, also when a child it left holds the pipe', async () => {
+    const sandbox = await newSandbox({ isolation })
+    const result = await sandbox.run('sh', ['-c', 'sleep 86400 & setsid sleep 86400 & echo done'])
+    expect(result).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'done\n' })
+  })
+})
