@@ -7,7 +7,7 @@ import {
 } from '../journal/call-errors.ts'
 import { runWithinTask } from '../context/ambient-context.ts'
 import { type BegunCall, type CallScope, stoppedError } from './call-scope.ts'
-import { type CallSummary, outcomeOf } from '../history/call-history.ts'
+import { type CallSummary, outcomeOf } from '../history/call-summary.ts'
 import { drive, settled, type Steps } from '../async/maybe-promise.ts'
 import { readRecordedJson } from '../json/read-recorded-json.ts'
 import type { RecordedJson } from '../json/recorded-json.ts'
@@ -65,13 +65,17 @@ export async function verifyPrior(
 
 /** Waits for the tool's answer, as long as the tool itself may take. */
 async function ask(
-  { definition, task, abort }: CallScope,
+  call: CallScope,
   prior: CallSummary,
   { args, context }: Extract<BegunCall, { kind: 'run' }>,
 ): Promise<Verification<unknown>> {
+  const { definition, task, abort } = call
   const { verify, timeoutMs = task.timeoutMs } = definition
   const { signal } = abort
-  const asked = (async () => runWithinTask(task, () => verify?.(args, priorCall(prior), context)))()
+  const asked = (async () => {
+    const found = await priorCall(call, prior)
+    return runWithinTask(task, () => verify?.(args, found, context))
+  })()
   let timeout: unknown
   const answer: unknown = await withTimeout(asked, {
     timeoutMs,
@@ -121,8 +125,11 @@ function* outputOf({ task }: CallScope, prior: CallSummary): Steps<RecordedJson>
   return { json: row?.outputJson ?? null, exact: row?.outputExact === true }
 }
 
-function priorCall(prior: CallSummary): PriorCall {
-  const { idempotencyKey, attempt, startedAtMs, inputJson, errorJson } = prior
+/** Arguments and error are read from the log: a task may have made many calls, with much to remember. */
+async function priorCall(call: CallScope, prior: CallSummary): Promise<PriorCall> {
+  const { idempotencyKey, attempt, startedAtMs } = prior
   const outcome = outcomeOf(prior) === 'success' ? 'success' : 'unknown'
+  const [row] = await call.task.log.list({ callToken: prior.callToken, limit: 1 })
+  const { inputJson = null, errorJson = null } = row ?? {}
   return { idempotencyKey, attempt, startedAtMs, outcome, inputJson, errorJson }
 }

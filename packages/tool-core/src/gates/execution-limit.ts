@@ -1,4 +1,4 @@
-import { brief } from '../journal/call-errors.ts'
+import { brief } from '../json/brief.ts'
 import { drive, isThenable, settled, type Steps } from '../async/maybe-promise.ts'
 import type { ApprovalRow } from '../log/approval-store.ts'
 import type { ToolCallLog, ToolCallQuery } from '../log/tool-call-log.ts'

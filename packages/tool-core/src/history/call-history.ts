@@ -1,32 +1,8 @@
-import type { EffectScope, ToolCallRow } from '../log/tool-call-row.ts'
-import { isOrphan } from '../log/orphan.ts'
-import type { CallEffect } from '../errors/smithers-error.ts'
 import type { ConversationMessage } from '../contract/task-context.ts'
 import type { CallIdentity } from './call-identity.ts'
+import type { CallSummary } from './call-summary.ts'
 import { awaitsResult, callIdsBefore } from './conversation.ts'
-
-/** What is remembered of a call; its output stays in the log. */
-export interface CallSummary {
-  readonly callToken: string
-  readonly toolName: string
-  readonly toolCallId: string | null
-  readonly idempotencyKey: string | null
-  readonly inputHash: string | null
-  readonly occurrence: number
-  readonly attempt: number
-  readonly seq: number
-  readonly startedAtMs: number
-  readonly sideEffect: boolean
-  readonly idempotent: boolean
-  readonly effectScope: EffectScope
-  readonly inputJson: string | null
-  status: ToolCallRow['status']
-  effect: CallEffect | null
-  errorJson: string | null
-}
-
-/** How an earlier call ended: `'unknown'` when it may have taken effect. */
-export type PriorOutcome = 'success' | 'failed' | 'unknown' | 'running'
+import { PriorCalls, type PriorIntent } from './prior-calls.ts'
 
 /** Which call of the task a new call is. */
 export interface CallOccurrence {
@@ -37,30 +13,10 @@ export interface CallOccurrence {
   readonly prior: readonly CallSummary[]
 }
 
-/** The outcome of an earlier call, as far as the log knows. */
-export function outcomeOf(call: CallSummary): PriorOutcome {
-  if (call.status === 'success') return 'success'
-  if (call.status === 'started') return 'running'
-  return call.effect === 'none' ? 'failed' : 'unknown'
-}
-
-/**
- * A call with the time at which its key was first used: services forget keys after some time, so that one counts. What
- * failed without an effect has not used it.
- */
-export function sinceFirst(call: CallSummary, others: readonly CallSummary[]): CallSummary {
-  const times = others
-    .filter(
-      (other) => other.idempotencyKey === call.idempotencyKey && outcomeOf(other) !== 'failed',
-    )
-    .map((other) => other.startedAtMs)
-  return { ...call, startedAtMs: Math.min(call.startedAtMs, ...times) }
-}
-
 /** The calls of one task: those that earlier attempts left in the log, and those begun here. */
 export class CallHistory {
   readonly #lineage: 'auto' | 'fresh' | 'continued'
-  #earlier: readonly CallSummary[] = []
+  #prior = new PriorCalls([])
   readonly #begun = new Map<string, EqualCalls>()
   readonly #begunIds = new Set<string>()
   readonly #begunKeys = new Set<string>()
@@ -77,11 +33,11 @@ export class CallHistory {
 
   /** The calls that were in the log before this attempt's journal was opened, oldest first. */
   get earlier(): readonly CallSummary[] {
-    return this.#earlier
+    return this.#prior.all
   }
 
   addEarlier(calls: readonly CallSummary[]): void {
-    this.#earlier = calls
+    this.#prior = new PriorCalls(calls)
   }
 
   addBegun(fingerprint: string, call: CallSummary): void {
@@ -89,7 +45,7 @@ export class CallHistory {
     if (equal === undefined) this.#begun.set(fingerprint, new EqualCalls(call))
     else equal.add(call)
     // Only a retry compares with earlier attempts.
-    if (this.#earlier.length === 0) return
+    if (this.#prior.all.length === 0) return
     if (call.toolCallId !== null) this.#begunIds.add(call.toolCallId)
     if (call.idempotencyKey !== null) this.#begunKeys.add(call.idempotencyKey)
   }
@@ -112,32 +68,22 @@ export class CallHistory {
   ): CallOccurrence {
     const begun = this.#begun.get(identity.fingerprint)
     const continued = awaitsResult(messages, toolCallId)
-    if (this.#earlier.length === 0) {
+    if (this.#prior.all.length === 0) {
       const itself = continued ? begun?.withId(toolCallId) : undefined
       const occurrence = itself?.occurrence ?? begun?.firstFree() ?? 0
       return { occurrence, continued, prior: begun?.at(occurrence) ?? [] }
     }
 
-    const inherited = this.#inherited(toolCallId, messages)
-    const same = this.#earlier.filter(
-      (call) => call.toolName === toolName && isSameIntent(call, identity),
-    )
+    const intent = this.#prior.of(toolName, identity)
+    const taken = this.#takenBy(intent, toolCallId, messages)
     const itself = continued
-      ? (begun?.withId(toolCallId) ?? same.findLast((call) => call.toolCallId === toolCallId))
+      ? (begun?.withId(toolCallId) ?? intent.withId(toolCallId).at(-1))
       : undefined
-    const taken = new Set(
-      same
-        .filter((call) => call.status !== 'error' && inherited(call))
-        .map((call) => call.occurrence),
-    )
     const occurrence = itself?.occurrence ?? begun?.firstFree(taken) ?? firstNotIn(taken)
     return {
       occurrence,
       continued,
-      prior: [
-        ...same.filter((call) => call.occurrence === occurrence),
-        ...(begun?.at(occurrence) ?? []),
-      ],
+      prior: [...intent.at(occurrence), ...(begun?.at(occurrence) ?? [])],
     }
   }
 
@@ -147,27 +93,33 @@ export class CallHistory {
    */
   rewordedFrom(toolName: string): CallSummary | undefined {
     if (this.#inheritedIds.size > 0 || this.#lineage === 'continued') return undefined
-    return this.#earlier.findLast(
-      (call) =>
-        call.toolName === toolName &&
-        call.effect !== 'none' &&
-        (call.idempotencyKey === null || !this.#begunKeys.has(call.idempotencyKey)),
-    )
+    return this.#prior.lastUnrepeated(toolName, this.#begunKeys)
   }
 
-  #inherited(
+  /** The occurrences that earlier attempts have used up, because this attempt continues their conversation. */
+  #takenBy(
+    intent: PriorIntent,
     toolCallId: string,
     messages: readonly ConversationMessage[],
-  ): (call: CallSummary) => boolean {
-    if (this.#lineage === 'fresh') return () => false
-    if (this.#lineage === 'continued') return () => true
-    const held = callIdsBefore(messages, toolCallId)
-    for (const id of held) {
+  ): ReadonlySet<number> {
+    if (this.#lineage === 'fresh') return none
+    if (this.#lineage === 'continued') return intent.used
+    const inConversation = callIdsBefore(messages, toolCallId)
+    for (const id of inConversation) {
       if (!this.#begunIds.has(id)) this.#inheritedIds.add(id)
     }
-    return ({ toolCallId: id }) => id !== null && held.has(id) && this.#inheritedIds.has(id)
+    const taken = new Set<number>()
+    for (const id of inConversation) {
+      if (!this.#inheritedIds.has(id)) continue
+      for (const call of intent.withId(id)) {
+        if (call.status !== 'error') taken.add(call.occurrence)
+      }
+    }
+    return taken
   }
 }
+
+const none: ReadonlySet<number> = new Set()
 
 /** The calls of one intent that were begun here, by occurrence. Most intents have one call, which costs no table. */
 class EqualCalls {
@@ -217,35 +169,4 @@ function firstNotIn(taken: ReadonlySet<number>): number {
   let occurrence = 0
   while (taken.has(occurrence)) occurrence += 1
   return occurrence
-}
-
-/** What is remembered of a row. A repeated read needs no warning, so its arguments are not kept. */
-export function summarizeRow(row: ToolCallRow, nowMs: number): CallSummary {
-  const orphan = isOrphan(row, nowMs)
-  return {
-    callToken: row.callToken,
-    toolName: row.toolName,
-    toolCallId: row.toolCallId,
-    idempotencyKey: row.idempotencyKey,
-    inputHash: row.inputHash,
-    occurrence: row.occurrence,
-    attempt: row.attempt,
-    seq: row.seq,
-    startedAtMs: row.startedAtMs,
-    sideEffect: row.sideEffect,
-    idempotent: row.idempotent,
-    // An unrecorded scope may be anywhere, so a warning lists the call in full.
-    effectScope: row.effectScope ?? 'external',
-    inputJson: row.sideEffect ? row.inputJson : null,
-    // An orphan is never finished, so it is what recovery would make of it.
-    status: orphan ? 'error' : row.status,
-    effect: orphan ? 'unknown' : row.effect,
-    errorJson: row.errorJson,
-  }
-}
-
-// A row does not hold its fingerprint; its key tells, since the key is made from it.
-function isSameIntent(call: CallSummary, identity: CallIdentity): boolean {
-  if (identity.taskScoped && call.inputHash !== identity.inputHash) return false
-  return call.idempotencyKey === identity.keyAt(call.occurrence)
 }

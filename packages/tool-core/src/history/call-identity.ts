@@ -14,6 +14,8 @@ export interface CallIdentity {
   readonly inputHash: string | null
   /** Equal calls share the documented key of the task, so the key alone does not tell them apart. */
   readonly taskScoped: boolean
+  /** The key is made from the arguments, so that equal hashes are equal intents. */
+  readonly keyedByInput: boolean
   /** The idempotency key of the intent's n-th call, from 0. */
   keyAt(occurrence: number): string
 }
@@ -45,12 +47,13 @@ export function identifyCall(
     subject = inputHash ?? ''
     fingerprint = `${toolName}\n${subject}`
   }
+  const found = { fingerprint, inputHash, taskScoped, keyedByInput: key === 'call' }
   if (taskScoped) {
-    return { fingerprint, inputHash, taskScoped, keyAt: () => task.taskIdempotencyKey }
+    return { ...found, keyAt: () => task.taskIdempotencyKey }
   }
   const { namespace } = policy
   const identity = { namespace, runId, nodeId, iteration, toolName, subject }
-  return { fingerprint, inputHash, taskScoped, keyAt: (n) => idempotencyKey(identity, n) }
+  return { ...found, keyAt: (n) => idempotencyKey(identity, n) }
 }
 
 function keyOf(

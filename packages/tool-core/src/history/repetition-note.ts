@@ -1,5 +1,6 @@
-import { type CallSummary, outcomeOf } from './call-history.ts'
+import { type CallSummary, outcomeOf } from './call-summary.ts'
 import { chain } from '../async/maybe-promise.ts'
+import { brief } from '../json/brief.ts'
 import { retryWarningMarker } from './retry-warning.ts'
 
 /** The note in the result of a call that repeats, or may repeat, one of an earlier attempt. */
@@ -11,7 +12,7 @@ export function repetitionNote(
   const outcome = outcomeOf(prior) === 'success' ? 'succeeded' : 'may have happened'
   return prior.idempotencyKey === call.idempotencyKey
     ? `${retryWarningMarker} This call repeated one that an earlier attempt made at ${when} and that ${outcome}. It ran with the same idempotency key ${call.idempotencyKey}; check the outside state.`
-    : `${retryWarningMarker} This call may repeat, in other words, one that an earlier attempt made at ${when} and that ${outcome}: its arguments were ${prior.inputJson ?? 'not recorded'}, these are ${call.inputJson ?? 'not recorded'}. Check the outside state.`
+    : `${retryWarningMarker} This call may repeat, in other words, one that an earlier attempt made at ${when} and that ${outcome}: its arguments were ${prior.inputHead ?? 'not recorded'}, these are ${brief(call.inputJson)}. Check the outside state.`
 }
 
 /** The note in the result of a call that ran because the output of the earlier one could not be returned. */

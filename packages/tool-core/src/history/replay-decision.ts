@@ -1,4 +1,4 @@
-import { type CallSummary, outcomeOf, sinceFirst } from './call-history.ts'
+import { type CallSummary, outcomeOf, sinceFirst } from './call-summary.ts'
 import type { RunSafety } from '../contract/journal-options.ts'
 import type { OnRetry, ToolDefinition } from '../contract/tool-definition.ts'
 

@@ -1,4 +1,4 @@
-import { type CallSummary, outcomeOf, type PriorOutcome, sinceFirst } from './call-history.ts'
+import { type CallSummary, outcomeOf, type PriorOutcome, sinceFirst } from './call-summary.ts'
 
 /** The first line of every warning, so that programs can find it. */
 export const retryWarningMarker = '[smithers:tool-resume-warning]'
@@ -68,27 +68,17 @@ function urgentFirst(a: CallSummary, b: CallSummary): number {
 
 function lineOf(call: CallSummary): string {
   const when = new Date(call.startedAtMs).toISOString()
-  return `- ${call.toolName} ${summaryOf(call.inputJson)} · ${when} · ${outcomeText(call)} · key ${call.idempotencyKey ?? 'none'}`
+  return `- ${call.toolName} ${summaryOf(call.inputHead)} · ${when} · ${outcomeText(call)} · key ${call.idempotencyKey ?? 'none'}`
 }
 
 function outcomeText(call: CallSummary): string {
   const outcome = outcomeOf(call)
   if (outcome === 'success') return 'succeeded'
   if (outcome === 'running') return 'UNKNOWN: still running, or its worker ended'
-  const code = codeOf(call.errorJson)
-  return code === undefined || code === 'TOOL_OUTCOME_UNKNOWN'
+  const code = call.errorCode
+  return code === null || code === 'TOOL_OUTCOME_UNKNOWN'
     ? 'UNKNOWN: it may have happened'
     : `UNKNOWN: it failed (${code}) and may have happened`
-}
-
-function codeOf(errorJson: string | null): string | undefined {
-  if (errorJson === null) return undefined
-  const { code, name } = JSON.parse(errorJson) as {
-    readonly code?: unknown
-    readonly name?: unknown
-  }
-  if (typeof code === 'string') return code
-  return typeof name === 'string' ? name : 'Error'
 }
 
 const longestSummary = 200

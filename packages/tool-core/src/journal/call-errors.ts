@@ -1,6 +1,7 @@
+import { brief } from '../json/brief.ts'
 import { retryWarningMarker } from '../history/retry-warning.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
-import { type CallSummary, outcomeOf } from '../history/call-history.ts'
+import { type CallSummary, outcomeOf } from '../history/call-summary.ts'
 
 /** The call is refused because an earlier one may stand for it. */
 export function blockedError(
@@ -18,7 +19,9 @@ export function blockedError(
       : `This call was already made.`,
     `It started at ${new Date(prior.startedAtMs).toISOString()} and ${outcomeTexts[outcome]}.`,
     ...(reworded
-      ? [`Its arguments were ${brief(prior.inputJson)}; these are ${brief(detail.inputJson)}.`]
+      ? [
+          `Its arguments were ${prior.inputHead ?? 'not recorded'}; these are ${brief(detail.inputJson)}.`,
+        ]
       : []),
     ...(detail.outputJson === null ? [] : [`Its recorded output: ${brief(detail.outputJson)}.`]),
     `Check the outside state. If the call must run, its key has to be allowed first: ${idempotencyKey}.`,
@@ -147,14 +150,4 @@ export function abortedError(toolName: string, cause: unknown): SmithersError {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-const briefLength = 500
-
-/** Recorded arguments or output, as far as a message has room for them. */
-export function brief(json: string | null): string {
-  if (json === null) return 'not recorded'
-  return json.length <= briefLength
-    ? json
-    : `${json.slice(0, briefLength).replace(/[\ud800-\udbff]$/, '')}…`
 }

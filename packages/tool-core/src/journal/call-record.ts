@@ -1,10 +1,11 @@
+import { brief } from '../json/brief.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FinishPatch, StartOptions, StartResult, StartRow } from '../log/tool-call-log.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import { CallEvents } from './call-events.ts'
 import type { CallIdentity } from '../history/call-identity.ts'
 import { effectScopeOf } from './effect-scope.ts'
-import type { CallSummary } from '../history/call-history.ts'
+import { type CallSummary, codeOf } from '../history/call-summary.ts'
 import { loggedInput, loggedOutput } from './log-mappers.ts'
 import { settled, type Steps } from '../async/maybe-promise.ts'
 import { recordError, type RecordedError } from '../json/recorded-error.ts'
@@ -109,10 +110,10 @@ export class CallRecord {
       sideEffect,
       idempotent,
       effectScope: this.#row.effectScope ?? 'external',
-      inputJson: sideEffect ? inputJson : null,
+      inputHead: sideEffect && inputJson !== null ? brief(inputJson) : null,
       status: 'started',
       effect: null,
-      errorJson: null,
+      errorCode: null,
     }
     this.#journal.history.addBegun(identity.fingerprint, this.#known)
   }
@@ -218,7 +219,7 @@ export class CallRecord {
     if (this.#known === undefined) return
     this.#known.status = patch.status
     this.#known.effect = patch.effect
-    this.#known.errorJson = patch.errorJson
+    this.#known.errorCode = codeOf(patch.errorJson)
     if (patch.status === 'error') this.#journal.history.markFailed(this.#fingerprint, this.#known)
   }
 }

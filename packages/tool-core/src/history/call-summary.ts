@@ -1,0 +1,85 @@
+import type { CallEffect } from '../errors/smithers-error.ts'
+import { brief } from '../json/brief.ts'
+import { isOrphan } from '../log/orphan.ts'
+import type { EffectScope, ToolCallRow } from '../log/tool-call-row.ts'
+
+/** What is remembered of a call; arguments, output and error stay in the log. */
+export interface CallSummary {
+  readonly callToken: string
+  readonly toolName: string
+  readonly toolCallId: string | null
+  readonly idempotencyKey: string | null
+  readonly inputHash: string | null
+  readonly occurrence: number
+  readonly attempt: number
+  readonly seq: number
+  readonly startedAtMs: number
+  readonly sideEffect: boolean
+  readonly idempotent: boolean
+  readonly effectScope: EffectScope
+  /** The beginning of the recorded arguments; null for a call without a side effect, which no warning lists. */
+  readonly inputHead: string | null
+  status: ToolCallRow['status']
+  effect: CallEffect | null
+  /** The code of its error, else the name. */
+  errorCode: string | null
+}
+
+/** How an earlier call ended: `'unknown'` when it may have taken effect. */
+export type PriorOutcome = 'success' | 'failed' | 'unknown' | 'running'
+
+/** The outcome of an earlier call, as far as the log knows. */
+export function outcomeOf(call: CallSummary): PriorOutcome {
+  if (call.status === 'success') return 'success'
+  if (call.status === 'started') return 'running'
+  return call.effect === 'none' ? 'failed' : 'unknown'
+}
+
+/**
+ * A call with the time at which its key was first used: services forget keys after some time, so that one counts. What
+ * failed without an effect has not used it.
+ */
+export function sinceFirst(call: CallSummary, others: readonly CallSummary[]): CallSummary {
+  const times = others
+    .filter(
+      (other) => other.idempotencyKey === call.idempotencyKey && outcomeOf(other) !== 'failed',
+    )
+    .map((other) => other.startedAtMs)
+  return { ...call, startedAtMs: Math.min(call.startedAtMs, ...times) }
+}
+
+/** What is remembered of a row. */
+export function summarizeRow(row: ToolCallRow, nowMs: number): CallSummary {
+  const orphan = isOrphan(row, nowMs)
+  return {
+    callToken: row.callToken,
+    toolName: row.toolName,
+    toolCallId: row.toolCallId,
+    idempotencyKey: row.idempotencyKey,
+    inputHash: row.inputHash,
+    occurrence: row.occurrence,
+    attempt: row.attempt,
+    seq: row.seq,
+    startedAtMs: row.startedAtMs,
+    sideEffect: row.sideEffect,
+    idempotent: row.idempotent,
+    // An unrecorded scope may be anywhere, so a warning lists the call in full.
+    effectScope: row.effectScope ?? 'external',
+    inputHead: row.sideEffect && row.inputJson !== null ? brief(row.inputJson) : null,
+    // An orphan is never finished, so it is what recovery would make of it.
+    status: orphan ? 'error' : row.status,
+    effect: orphan ? 'unknown' : row.effect,
+    errorCode: codeOf(row.errorJson),
+  }
+}
+
+/** The code of a recorded error, else its name. */
+export function codeOf(errorJson: string | null): string | null {
+  if (errorJson === null) return null
+  const { code, name } = JSON.parse(errorJson) as {
+    readonly code?: unknown
+    readonly name?: unknown
+  }
+  if (typeof code === 'string') return code
+  return typeof name === 'string' ? name : 'Error'
+}
