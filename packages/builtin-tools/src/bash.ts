@@ -55,7 +55,7 @@ export function createBashTool(options: BundleOptions): DefinedTool<BashInput, s
   return defineTool({
     name: 'bash',
     description:
-      'Run an executable with arguments in the sandbox. Nothing is parsed by a shell: for pipes, redirects or several ' +
+      `Run an executable with arguments${whereItRuns(options)}. Nothing is parsed by a shell: for pipes, redirects or several ` +
       'commands use { cmd: "sh", args: ["-lc", "..."] }. Returns stdout and stderr; a non-zero exit is an error. ' +
       'Background processes end with the command.',
     schema,
@@ -94,7 +94,18 @@ async function runInSandbox(
   }
 }
 
-/** Runs an executable with arguments in the sandbox. */
+/** Says "in the sandbox" only where a call without isolation of files is refused: the model acts on what it reads. */
+function whereItRuns({ isolation }: BundleOptions): string {
+  const required = typeof isolation === 'object' ? isolation.require : []
+  if (isolation === 'require' || required.includes('files')) {
+    return ' in a sandbox that keeps it inside the root directory'
+  }
+  return isolation === 'none'
+    ? ', starting in the root directory, with all rights of the user who runs this agent'
+    : ', starting in the root directory'
+}
+
+/** Runs an executable with arguments, isolated as the options and the machine allow. */
 export const bash: DefinedTool<BashInput, string> = createBashTool(defaultOptions)
 
 /** A model sees only the message, so it includes how the command ended and the end of its output. */

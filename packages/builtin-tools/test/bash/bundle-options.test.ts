@@ -8,6 +8,17 @@ import { code } from '../fixtures/error-code.ts'
 import { createFileTask } from '../fixtures/file-task.ts'
 
 describe('createBuiltinTools', () => {
+  test('speaks of a sandbox to the model only where one is required', () => {
+    const describedWith = (options: Parameters<typeof createBuiltinTools>[0]) =>
+      String(createBuiltinTools(options).bash.description)
+    expect(describedWith({})).not.toContain('sandbox')
+    expect(describedWith({ isolation: 'none' })).not.toContain('sandbox')
+    expect(describedWith({ isolation: 'none' })).toContain('all rights of the user')
+    expect(describedWith({ isolation: { require: ['network'] } })).not.toContain('sandbox')
+    expect(describedWith({ isolation: { require: ['files'] } })).toContain('in a sandbox')
+    expect(describedWith({ isolation: 'require' })).toContain('in a sandbox')
+  })
+
   test('hands code the separate streams and what was enforced', async () => {
     const commands: RanCommand[] = []
     const { bash: observed } = createBuiltinTools({

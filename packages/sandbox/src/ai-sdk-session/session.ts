@@ -35,15 +35,23 @@ export function createSession(settings: RunSettings): SandboxSession {
   })
 }
 
+/** The agent acts on this text, so it claims only what is enforced. */
 function describe({ enforced, network }: RunSettings): string {
-  const isolation =
+  const commands =
     enforced.files === 'enforced'
       ? 'Commands can change nothing outside it.'
-      : 'Commands are not isolated by the operating system.'
-  return (
-    `Files and commands are confined to the root directory; relative paths start there. ${isolation} ` +
-    `The network is ${network === 'host' ? 'open' : 'off'}. Background processes end with the command that started them.`
-  )
+      : 'Commands start there and are not confined: they have all rights of the user.'
+  return `File methods are confined to the root directory; relative paths start there. ${commands} ${describeNetwork(enforced.network, network)} Background processes end with the command that started them.`
+}
+
+function describeNetwork(
+  enforced: RunSettings['enforced']['network'],
+  network: RunSettings['network'],
+): string {
+  if (network === 'host') return 'The network is open.'
+  return enforced === 'enforced'
+    ? 'The network is off.'
+    : 'Commands that use the network are refused as far as their arguments show it.'
 }
 
 async function spawn(

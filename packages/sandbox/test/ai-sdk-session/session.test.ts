@@ -21,7 +21,16 @@ describeIsolations('sandbox.session', (isolation) => {
       }),
     ).toEqual({ exitCode: 3, stdout: 'HELLO\n', stderr: 'why\n' })
     expect(await session.readTextFile({ path: 'sub/a.txt' })).toBe('hello\n')
-    expect(session.description).toContain('confined to the root directory')
+  })
+
+  test('describes to the agent only what is enforced', async () => {
+    const sandbox = await newSandbox({ isolation })
+    const { description } = sandbox.session()
+    const { files, network } = sandbox.report.enforced
+    expect(description).toContain('File methods are confined to the root directory')
+    expect(description.includes('can change nothing outside')).toBe(files === 'enforced')
+    expect(description.includes('all rights of the user')).toBe(files !== 'enforced')
+    expect(description.includes('The network is off')).toBe(network === 'enforced')
   })
 
   test('rejects with the reason of an abort, and with the error of what did not run', async () => {
