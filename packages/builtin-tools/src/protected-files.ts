@@ -4,17 +4,23 @@ import type { TaskContext } from '@smithers/tool-core'
 
 type FileRules = NonNullable<SandboxOptions['files']>
 
-/** The file rules of a bundle, with the protected paths of a context added to its protected names. */
+/**
+ * The file rules of a bundle, with the protected paths of a context added to its protected names, and the files of its
+ * log denied: whoever can write the log can approve calls and change what a resumed run executes.
+ */
 export function withProtectedPaths(
   rules: FileRules | undefined,
   rootDir: string,
-  { protectedPaths = [] }: Partial<Pick<TaskContext, 'protectedPaths'>>,
+  { protectedPaths = [], log }: Partial<Pick<TaskContext, 'protectedPaths' | 'log'>>,
 ): FileRules | undefined {
   const names = protectedPaths.flatMap((path) => nameBelow(rootDir, path))
-  if (names.length === 0) return rules
+  const denied = (log?.files ?? []).flatMap((path) => nameBelow(rootDir, path))
+  if (names.length === 0 && denied.length === 0) return rules
+  const deny = [...(rules?.deny ?? []), ...new Set(denied)]
+  if (names.length === 0) return { ...rules, deny }
   const { protect = 'default' } = rules ?? {}
   const own = protect === 'none' ? [] : typeof protect === 'string' ? [protect] : protect
-  return { ...rules, protect: [...own, ...new Set(names)] }
+  return { ...rules, deny, protect: [...own, ...new Set(names)] }
 }
 
 /** The path from the root, both as written and with its links resolved; empty when it is outside. */

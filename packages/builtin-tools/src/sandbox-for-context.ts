@@ -5,7 +5,7 @@ import { withProtectedPaths } from './protected-files.ts'
 
 /** The fields of a call's context that select its sandbox. */
 export type SandboxContext = Pick<TaskContext, 'rootDir' | 'allowNetwork' | 'isolation'> &
-  Partial<Pick<TaskContext, 'protectedPaths'>>
+  Partial<Pick<TaskContext, 'protectedPaths' | 'log'>>
 
 /** Roots that a bundle keeps open; each needs a descriptor. */
 const maxOpen = 64
@@ -122,14 +122,15 @@ function cacheOf(bundle: BundleOptions): SandboxCache {
  *
  * @throws SmithersError `INVALID_INPUT`, which ends the run, when the directory does not exist
  */
-function rootKey(rootDir: string, { protectedPaths = [] }: SandboxContext): string {
+function rootKey(rootDir: string, { protectedPaths = [], log }: SandboxContext): string {
   let problem = 'is not a directory'
   let cause: unknown
   try {
     // Not imported statically: that would evaluate every lazy part of node:fs at import time.
     const stats = process.getBuiltinModule('node:fs').statSync(rootDir)
     if (stats.isDirectory()) {
-      return [`${stats.dev}:${stats.ino}:${rootDir}`, ...protectedPaths].join('\n')
+      const files = log?.files ?? []
+      return [`${stats.dev}:${stats.ino}:${rootDir}`, ...protectedPaths, '', ...files].join('\n')
     }
   } catch (error) {
     problem = isMissing(error) ? 'does not exist' : 'cannot be opened'

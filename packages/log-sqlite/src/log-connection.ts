@@ -1,12 +1,15 @@
+import type { LogFile } from './log-file.ts'
 import { openTimeoutMs, useWriteAheadLog } from './open-database.ts'
 import { prepareSchema, schemaVersion, storedVersion } from './schema.ts'
 import { inWriteTransaction, queryValue } from './sqlite-database.ts'
 import type { SqliteDatabase, SqliteStatement } from './sqlite-database.ts'
-import { asLogError, unavailable } from './sqlite-failure.ts'
-import { busyTimeoutMs, whenUnlocked } from './write-lock.ts'
+import { asLogError, isBusy, unavailable } from './sqlite-failure.ts'
+import { whenUnlocked } from './write-lock.ts'
 
 export interface LogConnectionOptions {
   readonly database: SqliteDatabase
+  /** The file that was opened, which must stay in its place. */
+  readonly file: LogFile | undefined
   readonly durability: 'auto' | 'full' | 'relaxed'
   readonly maxWaitMs: number
   readonly closeDatabase: boolean
@@ -33,7 +36,7 @@ export interface LogConnection {
 }
 
 export function createLogConnection(options: LogConnectionOptions): LogConnection {
-  const { database, durability, maxWaitMs, closeDatabase } = options
+  const { database, file, durability, maxWaitMs, closeDatabase } = options
   const access = setUp(database, durability)
   const secureDelete =
     secureDeleteModes[Number(queryValue(database, 'PRAGMA secure_delete'))] ?? 'OFF'
@@ -62,6 +65,8 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
           'Give the log a connection of its own.',
       )
     }
+    // SQLite goes on writing to a deleted file, which ends with the process.
+    file?.assertInPlace()
   }
 
   function release(): void {
@@ -73,6 +78,16 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
       // Statistics for the query planner: the next close gathers them.
     }
     if (closeDatabase) database.close()
+  }
+
+  /** A reader is held up only while another process recovers the write-ahead log after a crash, which is short. */
+  function waitBriefly<T>(query: () => T): T {
+    database.exec(`PRAGMA busy_timeout = ${recoveryTimeoutMs}`)
+    try {
+      return query()
+    } finally {
+      database.exec('PRAGMA busy_timeout = 0')
+    }
   }
 
   const connection: LogConnection = {
@@ -90,7 +105,12 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
     read(action, query) {
       assertOpen()
       try {
-        return query()
+        try {
+          return query()
+        } catch (error) {
+          if (!isBusy(error)) throw error
+          return waitBriefly(query)
+        }
       } catch (error) {
         throw asLogError(error, action)
       }
@@ -168,6 +188,8 @@ const secureDeleteModes = ['OFF', 'ON', 'FAST'] as const
 
 function ignore(): void {}
 
+const recoveryTimeoutMs = 50
+
 const mostPrepared = 100
 
 function setUp(
@@ -183,6 +205,7 @@ function setUp(
   database.exec('PRAGMA wal_autocheckpoint = 1000')
   database.exec(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`)
   const access = prepareSchema(database)
-  database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`)
+  // SQLite waits by blocking the event loop, so it does not wait: writes are repeated instead.
+  database.exec('PRAGMA busy_timeout = 0')
   return access
 }

@@ -1,5 +1,7 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import Database from 'better-sqlite3'
+import { claimLogFile, type LogFile, notDatabase } from './log-file.ts'
 import { queryValue } from './sqlite-database.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { isBusy, sqliteCode, unavailable } from './sqlite-failure.ts'
@@ -7,20 +9,47 @@ import { isBusy, sqliteCode, unavailable } from './sqlite-failure.ts'
 /** How long opening may wait for other processes that open or migrate the same file at this moment. */
 export const openTimeoutMs = 5000
 
+/** An open database, and its file if it has one. */
+export interface OpenDatabase {
+  readonly database: SqliteDatabase
+  readonly file: LogFile | undefined
+}
+
 /**
- * Opens a database file, creating it for this user alone when there is none. A file that is something else is left
- * as it is.
+ * Opens a database file, creating it for this user alone when it is missing. A file that is something else, and a link,
+ * is left as it is.
  *
  * @throws SmithersError `TOOL_LOG_UNAVAILABLE`
  */
-export function openDatabaseFile(path: string): SqliteDatabase {
-  if (path !== ':memory:') claimFile(path)
+export function openDatabaseFile(path: string): OpenDatabase {
+  assertNodeVersion(process.versions.node)
+  let database: SqliteDatabase | undefined
   try {
-    return new Database(path, { timeout: openTimeoutMs })
+    if (path === ':memory:') return { database: new Database(path), file: undefined }
+    const absolute = resolve(path)
+    // The directory may be reached through links; the file itself may not be one.
+    const file = claimLogFile(join(realpathSync(dirname(absolute)), basename(absolute)))
+    database = new Database(file.path, { timeout: openTimeoutMs })
+    // The file that was checked, and not one that took its place before SQLite opened it.
+    file.assertInPlace()
+    return { database, file }
   } catch (error) {
+    database?.close()
     throw cannotOpen(path, error)
   }
 }
+
+/** The native SQLite of older versions of Node ends the process instead of failing. */
+export function assertNodeVersion(version: string): void {
+  const [major = 0] = version.split('.').map(Number)
+  if (major >= oldestNode) return
+  throw unavailable(
+    'node-version',
+    `The tool-call log in SQLite needs Node ${oldestNode} or newer, and this is Node ${version}. Update Node, or use a log in memory.`,
+  )
+}
+
+const oldestNode = 22
 
 /** Switches to write-ahead logging, where a commit needs no fsync and readers do not block the writer. */
 export function useWriteAheadLog(database: SqliteDatabase): void {
@@ -37,49 +66,17 @@ export function useWriteAheadLog(database: SqliteDatabase): void {
   }
 }
 
-function claimFile(path: string): void {
-  let descriptor: number
-  try {
-    // Never the default mode: the log holds arguments and outputs of tools.
-    descriptor = openSync(path, 'wx+', 0o600)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotOpen(path, error)
-    assertDatabase(path)
-    return
-  }
-  closeSync(descriptor)
-}
-
-function assertDatabase(path: string): void {
-  const header = Buffer.alloc(databaseHeader.length)
-  let length: number
-  try {
-    // Asked before opening: to open a FIFO would wait for a writer.
-    if (!statSync(path).isFile()) throw notDatabase(path, 'it is not a regular file')
-    const descriptor = openSync(path, 'r')
-    length = readSync(descriptor, header, 0, header.length, 0)
-    closeSync(descriptor)
-  } catch (error) {
-    throw cannotOpen(path, error)
-  }
-  if (length > 0 && !header.equals(databaseHeader)) {
-    throw notDatabase(path, 'its content is not a SQLite database')
-  }
-}
-
-const databaseHeader = Buffer.from('SQLite format 3\0', 'latin1')
-
-function notDatabase(path: string, why: string): Error {
-  return unavailable(
-    'not-a-database',
-    `${JSON.stringify(path)} cannot hold the tool-call log: ${why}. It was not changed. Choose another path.`,
-  )
-}
-
 /** The error of opening. It names the path as it was given: whoever opens the log chose it. */
 export function cannotOpen(path: string, error: unknown): unknown {
   const code = sqliteCode(error)
   if (code === 'NOTADB') return notDatabase(path, 'its content is not a SQLite database')
+  if (code === 'CORRUPT') {
+    return unavailable(
+      'damaged',
+      `The tool-call log ${JSON.stringify(path)} is damaged: ${(error as Error).message}. Restore the file from a backup, or move it away to begin a new log.`,
+      { cause: error },
+    )
+  }
   const isSystemError = error instanceof Error && 'syscall' in error
   if (code === null && !isSystemError) return error
   const { message } = error as Error
@@ -91,10 +88,10 @@ export function cannotOpen(path: string, error: unknown): unknown {
   )
 }
 
-/** False for `:memory:` and temporary databases, which end with their connection. */
-export function isDatabaseOnDisk(database: SqliteDatabase): boolean {
+/** The file of a database; null for `:memory:` and temporary databases, which end with their connection. */
+export function diskFileOf(database: SqliteDatabase): string | null {
   const main = database.prepare('PRAGMA database_list').get() as
     | { file?: string | null }
     | undefined
-  return Boolean(main?.file)
+  return main?.file || null
 }

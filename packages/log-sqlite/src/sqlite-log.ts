@@ -11,9 +11,10 @@ import type {
 } from '@smithers/tool-core/log'
 import { approvalsOn } from './approvals.ts'
 import { listQuery } from './list-query.ts'
+import { filesOf } from './log-file.ts'
 import { createLogConnection } from './log-connection.ts'
 import type { LogConnection } from './log-connection.ts'
-import { cannotOpen, isDatabaseOnDisk, openDatabaseFile } from './open-database.ts'
+import { cannotOpen, diskFileOf, openDatabaseFile } from './open-database.ts'
 import { pruneInBatches } from './prune.ts'
 import { recoverOrphans } from './recover.ts'
 import { runStateOn } from './run-state.ts'
@@ -86,13 +87,12 @@ export interface SqliteLog extends ToolCallLog {
 export function createSqliteLog(options: SqliteLogOptions): SqliteLog {
   const { durability, maxWaitMs } = resolveSettings(options)
   const { path } = options
-  const database = path === undefined ? options.database : openDatabaseFile(path)
+  const { database, file } =
+    path === undefined ? { database: options.database, file: undefined } : openDatabaseFile(path)
   try {
     const closeDatabase = path !== undefined
-    return logOn(
-      createLogConnection({ database, durability, maxWaitMs, closeDatabase }),
-      isDatabaseOnDisk(database),
-    )
+    const connection = createLogConnection({ database, file, durability, maxWaitMs, closeDatabase })
+    return logOn(connection, diskFileOf(database))
   } catch (error) {
     if (path === undefined) throw asLogError(error, 'be set up')
     database.close()
@@ -120,9 +120,11 @@ function resolveSettings(options: SqliteLogOptions): Required<SqliteLogSettings>
   return { durability, maxWaitMs }
 }
 
-function logOn(connection: LogConnection, onDisk: boolean): SqliteLog {
+function logOn(connection: LogConnection, file: string | null): SqliteLog {
+  const onDisk = file !== null
   return {
     name: 'sqlite',
+    files: file === null ? [] : filesOf(file),
     capabilities: {
       durable: onDisk,
       multiProcess: onDisk,

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isBusy, unavailable } from './sqlite-failure.ts'
 
-/** SQLite waits this long for a lock and blocks the event loop meanwhile; longer waits are asynchronous. */
-export const busyTimeoutMs = 50
-
 /**
  * Runs a write, and when another connection holds the lock, runs it again after a pause of random length until
  * `maxWaitMs` have passed. The answer is a promise only when it had to wait.

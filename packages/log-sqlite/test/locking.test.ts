@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import type { SqliteDatabase, SqliteLogSettings } from '@smithers/log-sqlite'
-import type { StartOptions } from '@smithers/tool-core/log'
+import type { StartOptions, ToolCallLog } from '@smithers/tool-core/log'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { call, succeeded } from './fixtures/call.ts'
@@ -46,6 +46,31 @@ describe('createSqliteLog', () => {
     expect(await started).toEqual({ ok: true })
     expect(log.list({})).toHaveLength(1)
     await log.close()
+  })
+
+  it('blocks the event loop for no call, however many meet a locked file', async () => {
+    const blockedMs = async (log: ToolCallLog): Promise<number> => {
+      const other = holdLock()
+      const before = performance.now()
+      const started = Array.from({ length: 10 }, (_, seq) =>
+        log.start(call({ seq: seq + 1 }), relaxed),
+      )
+      const blocked = performance.now() - before
+      other.exec('COMMIT')
+      other.close()
+      expect(await Promise.all(started)).toEqual(started.map(() => ({ ok: true })))
+      await log.close()
+      return blocked
+    }
+    const waitless = await blockedMs(createSqliteLog({ path }))
+    rmSync(path)
+    // The control: SQLite itself waits for the lock, as long as its connection says.
+    const database = new Database(path)
+    const patient = createSqliteLog({ database })
+    database.pragma('busy_timeout = 50')
+    const control = await blockedMs(patient)
+    database.close()
+    expect(waitless).toBeLessThan(control / 4)
   })
 
   it('gives up with TOOL_LOG_UNAVAILABLE when the lock is held for longer than maxWaitMs', async () => {
