@@ -7,7 +7,8 @@ import { assertKnownOptions } from '../values/known-names.ts'
 import type { AgentMessage, TaskAgent } from './agent.ts'
 import { allowedKeys } from './allowed-keys.ts'
 import { checkedContext } from './checked-context.ts'
-import { runAttempts } from './run-attempts.ts'
+import { type FinishedTask, runAttempts } from './run-attempts.ts'
+import { claimTask } from './task-lease.ts'
 import { type TaskToolOptions, toolOptionNames } from './tool-options.ts'
 
 /** Options of {@link runTask}. */
@@ -77,7 +78,7 @@ export interface TaskResult<Output> {
  * Lets an agent do one task and returns its typed answer. Each further attempt is warned of what earlier ones may have
  * done.
  *
- * @throws SmithersError `TASK_FAILED`, `TASK_OUTPUT_INVALID` or `TASK_TIMEOUT` when no attempt succeeded;
+ * @throws SmithersError `WORKFLOW_RUN_BUSY` while another process works on the task; `TASK_FAILED`, `TASK_OUTPUT_INVALID` or `TASK_TIMEOUT` when no attempt succeeded;
  *   `INVALID_INPUT` for options; the reason of `signal` when it was aborted; the error with which a tool ended the run.
  */
 export async function runTask<Output = string>(
@@ -104,32 +105,39 @@ export async function runTask<Output = string>(
   checkWork(options)
   const toolOptions = { ...others, timeoutMs: toolTimeoutMs }
   const { runId, nodeId, iteration, log } = checkedContext({ ...toolOptions, attempt })
-  const firstAttempt =
-    attempt ?? (options.runId === undefined ? 1 : await nextAttempt(log, runId, nodeId, iteration))
-  const result = await runAttempts(
-    {
-      runId,
-      nodeId,
-      iteration,
-      firstAttempt,
-      schema: output ?? null,
-      retries: wholeNumber('retries', retries),
-      backoffMs: wholeNumber('backoffMs', backoffMs),
-      timeoutMs: duration(timeoutMs),
-      allow: allowedKeys(allow),
-      signal: signal ?? new AbortController().signal,
-      toolOptions: { ...toolOptions, log },
-      work: {
-        agent,
-        tools,
-        messages,
-        content: prompt,
-        repairs: wholeNumber('repairs', repairs),
-      },
-    },
-    { start: nothing, end: nothing, fail: nothing },
-    toleratingListener(onEvent),
-  )
+  const task = {
+    runId,
+    nodeId,
+    iteration,
+    schema: output ?? null,
+    retries: wholeNumber('retries', retries),
+    backoffMs: wholeNumber('backoffMs', backoffMs),
+    timeoutMs: duration(timeoutMs),
+    allow: allowedKeys(allow),
+    toolOptions: { ...toolOptions, log },
+    work: { agent, tools, messages, content: prompt, repairs: wholeNumber('repairs', repairs) },
+  }
+  // A random id cannot be another process's.
+  const lease =
+    options.runId === undefined
+      ? null
+      : await claimTask({ ...task, log }, options.leaseMs ?? 60_000)
+  const signals = [signal, lease?.signal].filter((each) => each !== undefined)
+  try {
+    const isNew = options.runId === undefined
+    const firstAttempt = attempt ?? (isNew ? 1 : await nextAttempt(log, runId, nodeId, iteration))
+    const result = await runAttempts(
+      { ...task, firstAttempt, signal: AbortSignal.any(signals) },
+      { start: nothing, end: nothing, fail: nothing },
+      toleratingListener(onEvent),
+    )
+    return taskResult<Output>(runId, result)
+  } finally {
+    await lease?.release()
+  }
+}
+
+function taskResult<Output>(runId: string, result: FinishedTask): TaskResult<Output> {
   return {
     output: result.value as Output,
     text: result.text,

@@ -1,0 +1,154 @@
+import { SmithersError, type ToolCallLog } from '@smithers/tool-core'
+import { currentOwnerId, isOrphan, isOwnerGone } from '@smithers/tool-core/log'
+import type { RunStateStore } from '@smithers/tool-core/log'
+import { markFatal } from '../errors/fatal-error.ts'
+
+/** A task of a run whose attempts must not overlap. */
+export interface LeasedTask {
+  readonly log: ToolCallLog
+  readonly runId: string
+  readonly nodeId: string
+  readonly iteration: number
+}
+
+/** This process's exclusive right to work on a task. */
+export interface TaskLease {
+  /** Aborted when another process has taken the task over. */
+  readonly signal: AbortSignal
+  release(): Promise<void>
+}
+
+interface LeaseValue {
+  readonly ownerId: string
+  /** Null once released. */
+  readonly token: string | null
+  readonly expiresAtMs: number
+}
+
+/**
+ * Claims a task, so that two processes cannot work on it at once: the second attempt would repeat effects of the first,
+ * which is still making them. The lease is renewed until it is released, and a dead process of this machine loses it at
+ * once. With a log that keeps no state, only calls in progress are noticed.
+ *
+ * @throws SmithersError `WORKFLOW_RUN_BUSY` while another caller works on the task.
+ */
+export async function claimTask(task: LeasedTask, leaseMs: number): Promise<TaskLease> {
+  const { log, runId, nodeId, iteration } = task
+  const { state } = log
+  const claimed = state === undefined ? null : await StoredLease.claim(state, task, leaseMs)
+  const query = { runId, nodeId, iteration, status: 'started' } as const
+  const running = (await log.list(query)).find((row) => !isOrphan(row, Date.now()))
+  if (running !== undefined) {
+    await claimed?.release()
+    throw busy(task, running.ownerId ?? 'unknown')
+  }
+  return claimed ?? { signal: new AbortController().signal, release: async () => {} }
+}
+
+class StoredLease implements TaskLease {
+  readonly #state: RunStateStore
+  readonly #task: LeasedTask
+  readonly #leaseMs: number
+  readonly #token: string
+  readonly #lost = new AbortController()
+  readonly #renewing: NodeJS.Timeout
+  #version: number
+
+  private constructor(
+    state: RunStateStore,
+    task: LeasedTask,
+    leaseMs: number,
+    claimed: { readonly token: string; readonly version: number },
+  ) {
+    this.#state = state
+    this.#task = task
+    this.#leaseMs = leaseMs
+    this.#token = claimed.token
+    this.#version = claimed.version
+    this.#renewing = setInterval(() => void this.#renew(), leaseMs / 3)
+    this.#renewing.unref()
+  }
+
+  static async claim(state: RunStateStore, task: LeasedTask, leaseMs: number): Promise<TaskLease> {
+    const token = crypto.randomUUID()
+    for (;;) {
+      const entry = await state.get(task.runId, keyOf(task))
+      const value = entry === undefined ? null : (JSON.parse(entry.valueJson) as LeaseValue)
+      if (value !== null && isHeld(value)) throw busy(task, value.ownerId)
+      const version = (entry?.version ?? 0) + 1
+      if (await state.set(entryOf(task, version, { token, leaseMs }))) {
+        return new StoredLease(state, task, leaseMs, { token, version })
+      }
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#renewing)
+    // Another process has the task if this fails, and then the lease is no longer ours to end.
+    await this.#state.set(entryOf(this.#task, this.#version + 1, { token: null, leaseMs: 0 }))
+  }
+
+  async #renew(): Promise<void> {
+    const next = entryOf(this.#task, this.#version + 1, {
+      token: this.#token,
+      leaseMs: this.#leaseMs,
+    })
+    try {
+      if (await this.#state.set(next)) {
+        this.#version += 1
+        return
+      }
+    } catch {
+      // The log may answer next time. Until the lease expires, no other process can take the task.
+      return
+    }
+    clearInterval(this.#renewing)
+    this.#lost.abort(lost(this.#task))
+  }
+}
+
+function isHeld({ ownerId, token, expiresAtMs }: LeaseValue): boolean {
+  return token !== null && expiresAtMs > Date.now() && !isOwnerGone(ownerId)
+}
+
+function keyOf({ nodeId, iteration }: LeasedTask): string {
+  return `smithers.task-lease ${iteration} ${nodeId}`
+}
+
+function entryOf(
+  task: LeasedTask,
+  version: number,
+  { token, leaseMs }: { readonly token: string | null; readonly leaseMs: number },
+): Parameters<RunStateStore['set']>[0] {
+  const nowMs = Date.now()
+  const value: LeaseValue = { ownerId: currentOwnerId(), token, expiresAtMs: nowMs + leaseMs }
+  return {
+    runId: task.runId,
+    key: keyOf(task),
+    version,
+    valueJson: JSON.stringify(value),
+    updatedAtMs: nowMs,
+  }
+}
+
+function busy({ runId, nodeId }: LeasedTask, ownerId: string): SmithersError {
+  return new SmithersError(
+    'WORKFLOW_RUN_BUSY',
+    `Task "${nodeId}" of run "${runId}" is running in another process or another call of runTask (${ownerId}). Wait for it, or stop it and call runTask again.`,
+    { details: { runId, nodeId, ownerId }, effect: 'none' },
+  )
+}
+
+function lost({ runId, nodeId }: LeasedTask): SmithersError {
+  return markFatal(
+    new SmithersError(
+      'WORKFLOW_RUN_LOST',
+      `Task "${nodeId}" of run "${runId}" is no longer held by this process: its lease expired and another process took it over. This process stopped working on it.`,
+      { details: { runId, nodeId } },
+    ),
+  )
+}
