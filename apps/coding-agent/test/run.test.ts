@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { callsIn, fixGreeting, inTurn, run, surroundings } from './fixtures/model-run.ts'
@@ -149,6 +149,19 @@ describe('smithers run', () => {
     const { exitCode, stderr } = await run(server, { folder, root, log: join(root, 'calls.db') })
     expect(exitCode).toBe(0)
     expect(stderr).toMatch(/inside the root/)
+  })
+
+  test('shows what the sandbox undid, to the person and to the model', async () => {
+    const { folder, root, log, server } = await surroundings(
+      inTurn([
+        { call: { name: 'bash', input: { cmd: 'sh', args: ['-c', 'echo x > .envrc'] } } },
+        { text: 'Done.' },
+      ]),
+    )
+    const { stdout } = await run(server, { folder, root, log })
+    expect(stdout).toMatch(/sandbox: The command created "\.envrc", a protected name/)
+    expect(JSON.stringify(server.requests[1]?.body)).toContain('[sandbox] The command created')
+    expect(existsSync(join(root, '.envrc'))).toBe(false)
   })
 
   test('says which calls an earlier attempt of the run made, to the model too', async () => {

@@ -66,7 +66,7 @@ export function createBashTool(options: BundleOptions): DefinedTool<BashInput, s
     async execute({ cmd, args, opts }, ctx) {
       const result = await runInSandbox({ cmd, args, opts }, ctx, options)
       options.onCommand?.({ toolCallId: ctx.toolCallId, cmd, args: args ?? [], result })
-      if (result.status === 'exited' && result.exitCode === 0) return result.output
+      if (result.status === 'exited' && result.exitCode === 0) return withViolations(result)
       throw failure(cmd, result)
     },
   })
@@ -108,6 +108,21 @@ function whereItRuns({ isolation }: BundleOptions): string {
 /** Runs an executable with arguments, isolated as the options and the machine allow. */
 export const bash: DefinedTool<BashInput, string> = createBashTool(defaultOptions)
 
+/**
+ * The output, with what the sandbox undid after it: the model must know that a file is not as it wrote it, and the log
+ * must say what was planted.
+ */
+function withViolations(result: RunResult): string {
+  const messages = messagesOf(result)
+  if (messages.length === 0) return result.output
+  const gap = result.output === '' || result.output.endsWith('\n') ? '' : '\n'
+  return `${result.output}${gap}${messages.map((message) => `[sandbox] ${message}`).join('\n')}\n`
+}
+
+function messagesOf({ violations }: RunResult): readonly string[] {
+  return violations.map(({ message }) => message)
+}
+
 /** A model sees only the message, so it includes how the command ended and the end of its output. */
 function failure(cmd: string, result: RunResult): SmithersError {
   const details = {
@@ -121,15 +136,15 @@ function failure(cmd: string, result: RunResult): SmithersError {
   }
   if (result.error !== undefined) {
     const { code, effect } = result.error
-    return new SmithersError(code, withOutput(inToolsForm(result.error), result), {
+    const message = [inToolsForm(result.error), ...messagesOf(result)].join(' ')
+    return new SmithersError(code, withOutput(message, result), {
       details,
       cause: result.error,
       ...(effect === undefined ? {} : { effect }),
     })
   }
-  const outOfMemory = result.violations.find(({ rule }) => rule === 'memory')
-  const reasons = [outOfMemory?.message, result.hint].filter((reason) => reason !== undefined)
-  const message = [`"${cmd}" ${ending(result)}.`, ...reasons].join(' ')
+  const reasons = result.hint === undefined ? [] : [result.hint]
+  const message = [`"${cmd}" ${ending(result)}.`, ...messagesOf(result), ...reasons].join(' ')
   return new SmithersError('TOOL_COMMAND_FAILED', withOutput(message, result), { details })
 }
 

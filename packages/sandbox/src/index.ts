@@ -14,6 +14,7 @@ export type {
 } from './process/run-types.ts'
 export type { FilePolicy } from './files/file-policy.ts'
 export type { Violation } from './path-rules/violation.ts'
+export type { ViolationEvent } from './process/publish-violations.ts'
 export type {
   SandboxSession,
   SessionCommand,

@@ -66,6 +66,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
       rootDir,
       protect: resolveProtectedNames(filePolicy.protect ?? 'default'),
       setAsideDirectory: setAsideDirectory(rootDir),
+      isRootCurrent: () => files.isCurrent(),
       facts: createGitFacts(rootDir, () => settings),
     }),
     enforced: Object.freeze({ backend: backend.name, ...isolation.enforced }),

@@ -1,4 +1,5 @@
-import { tracingChannel } from 'node:diagnostics_channel'
+import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
+import type { ViolationEvent } from '@smithers/sandbox'
 import { isSmithersError } from '@smithers/tool-core'
 import type { ToolCallEvent } from '@smithers/tool-core'
 import { parsedJson } from '../log/call-outcome.ts'
@@ -16,7 +17,7 @@ export interface ObservedCalls {
 /** Reports every call of a run as it begins and ends, from the events that each defined tool publishes. */
 export function observeCalls(
   runId: string,
-  reporter: Pick<RunReporter, 'callStarted' | 'callEnded'>,
+  reporter: Pick<RunReporter, 'callStarted' | 'callEnded' | 'violationFound'>,
 ): ObservedCalls {
   const channel = tracingChannel<unknown, ToolCallEvent>('smithers:tool-call')
   const running = new Set<string>()
@@ -41,12 +42,17 @@ export function observeCalls(
     running.delete(event.callToken)
     if (running.size === 0) noneRuns?.()
   }
+  const violated = (message: unknown): void => {
+    reporter.violationFound((message as ViolationEvent).violation)
+  }
+  subscribe('smithers:sandbox-violation', violated)
   channel.start.subscribe(started)
   channel.asyncEnd.subscribe(ended)
   return {
     count: () => count,
     async stop() {
       if (running.size > 0) await new Promise<void>((resolve) => (noneRuns = resolve))
+      unsubscribe('smithers:sandbox-violation', violated)
       channel.start.unsubscribe(started)
       channel.asyncEnd.unsubscribe(ended)
     },

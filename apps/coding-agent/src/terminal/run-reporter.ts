@@ -1,4 +1,4 @@
-import type { IsolationReport } from '@smithers/sandbox'
+import type { IsolationReport, Violation } from '@smithers/sandbox'
 import type { WaitingCall } from '../agent/paused-run.ts'
 import { printable } from './printable.ts'
 import { endedCallLine, runningCallLine } from './call-line.ts'
@@ -37,6 +37,8 @@ export interface RunReporter {
   said(text: string): void
   callStarted(call: StartedCall): void
   callEnded(call: EndedCall): void
+  /** The sandbox undid what a command did to a protected name, or a command met a limit. */
+  violationFound(violation: Violation): void
   /** The run is paused: these calls wait for somebody. */
   waits(calls: readonly WaitingCall[]): void
   /** Leaves the terminal to a question until the returned function is called. */
@@ -70,6 +72,9 @@ export function createTextReporter(terminal: Terminal): RunReporter {
     callEnded(call) {
       lines.end(call.id, endedCallLine(call, colors))
     },
+    violationFound({ message }) {
+      lines.line(colors.yellow(`sandbox: ${printable(message)}`))
+    },
     waits(calls) {
       lines.line(`\n${waitingLines(calls, colors)}`)
     },
@@ -91,6 +96,7 @@ export function createJsonReporter(terminal: Terminal): RunReporter {
     said: (text) => terminal.json({ type: 'text', text }),
     callStarted: (call) => terminal.json({ type: 'call-start', ...call }),
     callEnded: (call) => terminal.json({ type: 'call-end', ...call }),
+    violationFound: (violation) => terminal.json({ type: 'violation', ...violation }),
     waits(calls) {
       for (const call of calls) terminal.json({ type: 'waits', ...call })
     },

@@ -1,3 +1,4 @@
+import type { Violation } from '@smithers/sandbox'
 import type { WorkflowEvent } from '@smithers/workflow'
 import { isPaused, type WaitingCall } from '../agent/paused-run.ts'
 import { describeError } from '../describe-error.ts'
@@ -13,6 +14,8 @@ export interface WorkflowReporter {
   happened(event: WorkflowEvent): void
   callStarted(call: StartedCall): void
   callEnded(call: EndedCall): void
+  /** The sandbox undid what a command did to a protected name, or a command met a limit. */
+  violationFound(violation: Violation): void
   /** The run had finished before: nothing is run. */
   finishedBefore(): void
   finished(outputs: object): void
@@ -115,6 +118,9 @@ export function createWorkflowTextReporter(
     callEnded(call) {
       lines.end(call.id, `  ${endedCallLine(call, colors)}`)
     },
+    violationFound({ message }) {
+      lines.line(colors.yellow(`  sandbox: ${printable(message)}`))
+    },
     finishedBefore() {
       lines.line('This run has finished already; nothing was run again.')
     },
@@ -138,6 +144,7 @@ export function createWorkflowJsonReporter(terminal: Terminal): WorkflowReporter
     },
     callStarted: (call) => terminal.json({ type: 'call-start', ...call }),
     callEnded: (call) => terminal.json({ type: 'call-end', ...call }),
+    violationFound: (violation) => terminal.json({ type: 'violation', ...violation }),
     finishedBefore() {},
     finished: (outputs) => terminal.json({ type: 'outputs', outputs }),
     waits(calls) {

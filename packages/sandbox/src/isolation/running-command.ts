@@ -22,6 +22,8 @@ export interface StartRequest {
   readonly cwdHandle: string
   /** Absolute and canonical. */
   readonly rootDir: string
+  /** An open descriptor of that very directory, where it is held by one. */
+  readonly rootDescriptor?: number | undefined
   readonly policy: IsolationPolicy
   /** The command's complete environment. */
   readonly env: Readonly<Record<string, string>>

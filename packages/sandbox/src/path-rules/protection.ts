@@ -19,6 +19,8 @@ export interface PathProtectionOptions {
   /** Where changes that are undone are kept; `undefined` leaves them in place. */
   readonly setAsideDirectory: string | undefined
   readonly facts: GitFacts
+  /** Whether the name of the root still leads to the directory that was opened. */
+  readonly isRootCurrent: () => boolean
 }
 
 /** The protected paths of one command. */
@@ -76,7 +78,9 @@ export class PathProtection {
     watch: ProtectedPathWatch,
     contents: ReadonlyMap<string, SavedContent>,
   ): Promise<readonly Violation[]> {
-    const { rootDir, facts } = this.#options
+    const { rootDir, facts, isRootCurrent } = this.#options
+    // What its name leads to now is not ours to change.
+    if (!isRootCurrent()) return [exchangedRoot]
     const changes = protectedPathChanges(watch, await this.#repositories())
     const dishonest: ContentChange[] = []
     const honest: ContentChange[] = []
@@ -157,6 +161,13 @@ export class PathProtection {
       return { ...violation, message: `${report} It could not be undone (${why}). Check it.` }
     }
   }
+}
+
+const exchangedRoot: Violation = {
+  rule: 'protected-name',
+  subject: '.',
+  message:
+    'The root was moved or replaced while the command ran, so what it did to protected names is unknown. Check them.',
 }
 
 function unseen(path: string, errno: string): Violation {

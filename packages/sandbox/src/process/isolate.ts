@@ -19,6 +19,7 @@ export interface IsolateRequest {
   readonly options: RunOptions
   readonly cwd: string
   readonly cwdHandle: string
+  readonly rootDescriptor?: number | undefined
   readonly protect: readonly string[]
   readonly deny: readonly string[]
   readonly hooks: RunHooks
@@ -49,7 +50,12 @@ export async function isolate(
     // From the last answer to the start in one turn: another command may take what was prepared.
     for (let wait = backend.prepare(); wait !== undefined; wait = backend.prepare()) await wait
     refuseAborted(request.argv[0], options.signal)
-    running = start(settings, request, group?.directories)
+    const root = settings.files.openDirectory('.')
+    try {
+      running = start(settings, { ...request, rootDescriptor: root.fd }, group?.directories)
+    } finally {
+      root.close()
+    }
     const outcome = await supervise(running, {
       timeoutMs: limits.timeoutMs,
       maxOutputBytes: limits.maxOutputBytes,
@@ -78,7 +84,7 @@ export async function isolate(
 
 function start(
   settings: RunSettings,
-  { argv, env, limits, options, cwd, cwdHandle, protect, deny }: IsolateRequest,
+  { argv, env, limits, options, cwd, cwdHandle, rootDescriptor, protect, deny }: IsolateRequest,
   controlGroups: readonly string[] | undefined,
 ): RunningCommand {
   const counts = controlGroups === undefined && countsOwnProcesses(settings)
@@ -88,6 +94,7 @@ function start(
       cwd,
       cwdHandle,
       rootDir: settings.rootDir,
+      rootDescriptor,
       policy: {
         network: settings.network,
         access: options.access ?? 'write',

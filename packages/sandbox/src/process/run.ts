@@ -17,6 +17,7 @@ import {
   refusalOf,
   refusedByPolicy,
 } from './run-errors.ts'
+import { publishViolations } from './publish-violations.ts'
 import { runOptions } from './run-options.ts'
 import { nothingRun, resultOf, type RuleEffects } from './run-result.ts'
 import type { RunSettings } from './run-settings.ts'
@@ -48,7 +49,9 @@ export async function confinedRun(
     const directory = await openWorkingDirectory(settings, call)
     try {
       const { isolated, rules } = await runIn(directory, settings, call, deny)
-      return resultOf(call, enforced, isolated, rules)
+      const result = resultOf(call, enforced, isolated, rules)
+      publishViolations(result.violations, { rootDir: settings.rootDir, command })
+      return result
     } finally {
       directory.close()
     }

@@ -1,13 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
 import { describeIsolations, newRoot, newSandbox } from '../fixtures/sandboxes.ts'
-
-const setAsides: string[] = []
-afterAll(() => {
-  for (const path of setAsides) rmSync(dirname(path), { recursive: true, force: true })
-})
 
 /** Twenty ways to have the owner's own tools run a program, and the path that they leave behind. */
 const plants: readonly (readonly [script: string, path: string])[] = [
@@ -47,7 +42,6 @@ describeIsolations('a program planted for the owner', (isolation) => {
     const before = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : null
 
     const { violations, enforced } = await sandbox.run('sh', ['-c', script])
-    setAsides.push(...violations.flatMap(({ setAside }) => setAside ?? []))
     const after = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : null
     expect(after).toBe(before)
     // Where the operating system stopped it, nothing happened.
@@ -76,7 +70,6 @@ describeIsolations('a program planted for the owner', (isolation) => {
     const sandbox = await newSandbox({ rootDir: root, isolation })
     const script = `blob=$(echo evil | git hash-object -w --stdin) && git update-index --cacheinfo 100644,$blob,.npmrc && git ${identity.join(' ')} commit -qm evil && git checkout -q -f HEAD -- .npmrc`
     const { violations, exitCode } = await sandbox.run('sh', ['-c', script])
-    setAsides.push(...violations.flatMap(({ setAside }) => setAside ?? []))
     expect(exitCode).toBe(0)
     expect(violations.map(({ subject }) => subject)).toEqual(['.npmrc'])
     expect(readFileSync(join(root, '.npmrc'), 'utf8')).toBe('honest\n')
@@ -107,7 +100,6 @@ describeIsolations('a program planted for the owner', (isolation) => {
     const file = `.git/objects/${tree.slice(0, 2)}/${tree.slice(2)}`
     const script = `blob=$(echo evil | git hash-object -w --stdin); forged=$(printf "100644 blob $blob\\t.npmrc\\n" | git mktree); chmod u+w ${file}; cp -f .git/objects/$(echo $forged | cut -c1-2)/$(echo $forged | cut -c3-) ${file}; echo evil > .npmrc`
     const { violations } = await sandbox.run('sh', ['-c', script])
-    setAsides.push(...violations.flatMap(({ setAside }) => setAside ?? []))
     expect(violations.map(({ subject }) => subject)).toEqual(['.npmrc'])
     expect(readFileSync(join(root, '.npmrc'), 'utf8')).toBe('honest\n')
   })

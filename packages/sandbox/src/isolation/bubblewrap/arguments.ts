@@ -1,4 +1,4 @@
-import { existsSync, openSync } from 'node:fs'
+import { constants, existsSync, openSync } from 'node:fs'
 import { normalize } from 'node:path'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { sharedAnonymousFile } from './anonymous-file.ts'
@@ -49,7 +49,7 @@ export function bubblewrapArguments(
       ...namespaces(request.policy.network),
       ...facts.system.programs.arguments,
       ...(isReading(request) ? [] : surroundings(request, facts, pass)),
-      ...directoryMounts(request, facts),
+      ...directoryMounts(request, facts, pass),
       ...pathRuleMounts(request, facts.mountsDescriptors, pass),
       // The tree that holds the mount points: what is not a mount of its own cannot be written.
       '--remount-ro',
@@ -153,7 +153,11 @@ function secondTemporaryDirectory({ rootDir, policy, env }: WrapRequest): string
 }
 
 /** Private directories, what may be read, and the root; each after the directories that contain it. */
-function directoryMounts(request: WrapRequest, facts: BubblewrapFacts): string[] {
+function directoryMounts(
+  request: WrapRequest,
+  facts: BubblewrapFacts,
+  pass: (descriptor: number) => string,
+): string[] {
   const { rootDir, policy, env } = request
   // existsSync also leaves out what this user may not search: bwrap would give up on it.
   const wanted = [
@@ -173,9 +177,23 @@ function directoryMounts(request: WrapRequest, facts: BubblewrapFacts): string[]
   const mounts: (readonly [path: string, options: readonly string[]])[] = [
     ...hidden.map((path) => [path, emptyDirectory(path, hidden, policy)] as const),
     ...readable.map((path) => [path, ['--ro-bind-try', path, path]] as const),
-    [rootDir, [isReading(request) ? '--ro-bind' : '--bind', rootDir, rootDir]],
+    [rootDir, rootMount(request, facts, pass)],
   ]
   return mounts.toSorted(([a], [b]) => parentsFirst(a, b)).flatMap(([, options]) => options)
+}
+
+/** By descriptor where `bwrap` can: the directory that was opened, whatever its name leads to by now. */
+function rootMount(
+  request: WrapRequest,
+  { mountsDescriptors }: BubblewrapFacts,
+  pass: (descriptor: number) => string,
+): string[] {
+  const { rootDir, rootDescriptor } = request
+  const how = isReading(request) ? '--ro-bind' : '--bind'
+  if (!mountsDescriptors || rootDescriptor === undefined) return [how, rootDir, rootDir]
+  const flags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0)
+  const descriptor = openSync(`/proc/self/fd/${rootDescriptor}`, flags)
+  return [`${how}-fd`, pass(descriptor), rootDir]
 }
 
 /** What a command of this kind sees of the system without a mount of its own. */
@@ -234,13 +252,16 @@ function withoutTrailingSlash(path: string): string {
  * outside (seen in 4 % of starts). With such a one nothing of the root is mounted: protected names are then watched only.
  */
 function pathRuleMounts(
-  { rootDir, policy }: WrapRequest,
+  { rootDir, rootDescriptor, policy }: WrapRequest,
   mountsDescriptors: boolean,
   pass: (descriptor: number) => string,
 ): string[] {
   const protectedNames = mountsDescriptors ? policy.protect : []
   if (protectedNames.length + policy.deny.length === 0) return []
-  const handles = openPathHandles(rootDir, { protect: protectedNames, deny: policy.deny })
+  const handles = openPathHandles(
+    rootDescriptor === undefined ? rootDir : `/proc/self/fd/${rootDescriptor}`,
+    { protect: protectedNames, deny: policy.deny },
+  )
   const mountPoint = ({ name }: HiddenPath): string => `${rootDir === '/' ? '' : rootDir}/${name}`
   const bind = (name: PathHandle, how: '--bind-fd' | '--ro-bind-fd'): string[] => {
     if (mountsDescriptors) return [how, pass(name.descriptor), mountPoint(name)]

@@ -50,6 +50,7 @@ function start(wrap: Wrap, options: SpawnOptions, request: StartRequest): Runnin
     command: request.argv[0],
     cwd: request.cwd,
     rootDir: request.rootDir,
+    rootDescriptor: request.rootDescriptor,
     policy: request.policy,
     env: { ...request.env, [markerVariable]: marker },
     reportsStart: true,

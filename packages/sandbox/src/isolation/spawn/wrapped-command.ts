@@ -9,6 +9,8 @@ export interface WrapRequest {
   readonly cwd: string
   /** Absolute and canonical. */
   readonly rootDir: string
+  /** An open descriptor of that very directory: what its name leads to may have been exchanged. */
+  readonly rootDescriptor?: number | undefined
   readonly policy: IsolationPolicy
   /** The command's complete environment. */
   readonly env: Readonly<Record<string, string>>

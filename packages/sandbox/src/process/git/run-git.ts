@@ -1,3 +1,4 @@
+import type { OpenDirectory } from '../../files/operations/stat-and-list.ts'
 import type { CommandInput } from '../command-input.ts'
 import { isolate } from '../isolate.ts'
 import type { RunSettings } from '../run-settings.ts'
@@ -20,8 +21,9 @@ export interface GitCommand {
  * succeeded.
  */
 export async function runGit(settings: RunSettings, command: GitCommand): Promise<boolean> {
-  const directory = settings.files.openDirectory('.')
+  let directory: OpenDirectory | undefined
   try {
+    directory = settings.files.openDirectory('.')
     const { outcome, failure } = await isolate(settings, {
       argv: command.argv,
       env: {
@@ -60,6 +62,6 @@ export async function runGit(settings: RunSettings, command: GitCommand): Promis
     // Git is not installed, or cannot be started here: it answers no question.
     return false
   } finally {
-    directory.close()
+    directory?.close()
   }
 }
