@@ -10,6 +10,23 @@ import { code } from '../fixtures/error-code.ts'
 import { createFileTask } from '../fixtures/file-task.ts'
 
 describe('bash', () => {
+  test.each(['none', 'auto'] as const)(
+    'says after the output, and in an error, what the sandbox undid (isolation %s)',
+    async (isolation) => {
+      const { run, root } = createTask({ isolation })
+      const script = 'echo done; echo evil > .envrc'
+      const output = await run({ cmd: 'sh', args: ['-c', script] })
+      expect(output).toMatch(/^done\n\[sandbox\] The command created "\.envrc", a protected name/)
+      expect(existsSync(join(root, '.envrc'))).toBe(false)
+      await expect(run({ cmd: 'sh', args: ['-c', `${script}; exit 3`] })).rejects.toMatchObject({
+        message: expect.stringContaining('The command created ".envrc"'),
+        details: expect.objectContaining({
+          violations: [expect.objectContaining({ subject: '.envrc' })],
+        }),
+      })
+    },
+  )
+
   test('is a side effect that must not be repeated blindly', () => {
     expect(getDefinedToolMetadata(bash)).toEqual({
       name: 'bash',
