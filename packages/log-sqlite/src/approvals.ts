@@ -32,6 +32,7 @@ const columnOf = {
 } as const satisfies Record<keyof ApprovalRow, string>
 
 /** Keeps approvals in the file of the log. */
+// oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function approvalsOn(connection: LogConnection): ApprovalStore {
   return {
     request(row) {

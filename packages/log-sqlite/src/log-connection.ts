@@ -35,6 +35,7 @@ export interface LogConnection {
   close(): void | Promise<void>
 }
 
+// oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function createLogConnection(options: LogConnectionOptions): LogConnection {
   const { database, file, durability, maxWaitMs, closeDatabase } = options
   const access = setUp(database, durability)

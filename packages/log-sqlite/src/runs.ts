@@ -17,6 +17,7 @@ import type { SqlValue } from './sqlite-database.ts'
  * Keeps runs in the file of the log. A commit survives the end of the process; after a power failure the last tasks may
  * be run again, with the warning.
  */
+// oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function runsOn(connection: LogConnection): RunStore {
   const run = (sql: string, ...values: BoundValue[]): void => {
     connection.prepare(sql).run(...bound(values))

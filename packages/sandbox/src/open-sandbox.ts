@@ -1,6 +1,7 @@
 import { canonicalDirectory } from './files/guard/file-guard.ts'
 import { createSandboxFiles } from './files/create-sandbox-files.ts'
 import { resolveProtectedNames } from './files/protected-names.ts'
+import type { SandboxFiles } from './files/sandbox-files.ts'
 import type { IsolationReport } from './isolation/backend.ts'
 import { detectIsolation } from './isolation/detect-isolation.ts'
 import { foreignRoot } from './isolation/foreign-root.ts'
@@ -48,13 +49,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     guard: requiresFiles(requested) ? 'beneath' : 'auto',
   })
   const { rootDir } = files
-  const foreign = foreignRoot(rootDir, backend.name)
-  const report = Object.freeze({
-    ...isolation,
-    notEnforced: Object.freeze([...isolation.notEnforced, ...(foreign === null ? [] : [foreign])]),
-    network,
-    guard: files.guard,
-  })
+  const report = reportOn(files, isolation, network)
   const settings: RunSettings = Object.freeze({
     rootDir,
     files,
@@ -83,6 +78,22 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     explain: (action) => explainAction(settings, action),
     session: () => createSession(settings),
     close: () => files.close(),
+  })
+}
+
+/** What isolation enforces, and what it does not in this root. */
+function reportOn(
+  { rootDir, guard }: SandboxFiles,
+  isolation: IsolationReport,
+  network: 'none' | 'host',
+): Sandbox['report'] {
+  const foreign = foreignRoot(rootDir, isolation.backend)
+  const notEnforced = [...isolation.notEnforced, ...(foreign === null ? [] : [foreign])]
+  return Object.freeze({
+    ...isolation,
+    notEnforced: Object.freeze(notEnforced),
+    network,
+    guard,
   })
 }
 

@@ -28,6 +28,7 @@ export interface WorkflowReporter {
 }
 
 /** One line a task and one a call; what runs is redrawn in place on a terminal. */
+// oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function createWorkflowTextReporter(
   terminal: Terminal,
   facts: { readonly file: string; readonly logPath: string; readonly resumeWith: string },
@@ -40,48 +41,11 @@ export function createWorkflowTextReporter(
   return {
     happened(event) {
       switch (event.type) {
-        case 'run-start': {
-          const again = event.resumed
-            ? `  resumed, ${event.finishedTasks} ${event.finishedTasks === 1 ? 'task' : 'tasks'} done`
-            : ''
-          lines.line(`${colors.bold(printable(event.runId))}  ${printable(facts.file)}${again}`)
-          lines.line(colors.dim(`log  ${printable(facts.logPath)}`))
-          return
-        }
         case 'task-start': {
           const begun = performance.now()
           const name = taskName(event)
           taskStarts.set(name, begun)
           lines.start(name, () => `▸ ${name}  ${colors.dim(duration(performance.now() - begun))}`)
-          return
-        }
-        case 'attempt-start':
-          if (event.warned) {
-            lines.line(
-              colors.yellow(
-                `! ${taskName(event)}  attempt ${event.attempt}: the agent is told what may have happened before`,
-              ),
-            )
-          }
-          return
-        case 'text':
-          lines.line(
-            colors.dim(printable(`      “${event.text.trim().replaceAll('\n', '\n       ')}”`)),
-          )
-          return
-        case 'repair':
-          say(`↺ ${taskName(event)}  repair ${event.repair}: ${event.problem}`)
-          return
-        case 'attempt-error': {
-          if (isPaused(event.error)) return
-          const next = event.retryInMs === null ? '' : `; again in ${duration(event.retryInMs)}`
-          lines.line(
-            colors.red(
-              printable(
-                `✗ ${taskName(event)}  attempt ${event.attempt}: ${describeError(event.error)}${next}`,
-              ),
-            ),
-          )
           return
         }
         case 'task-end': {
@@ -90,25 +54,16 @@ export function createWorkflowTextReporter(
           lines.end(name, `${colors.green('✓')} ${colors.bold(name)}  ${colors.dim(took)}`)
           return
         }
-        case 'task-error':
-          if (isPaused(event.error)) {
-            lines.end(
-              taskName(event),
-              `${colors.yellow('‖')} ${colors.bold(taskName(event))}  waits for approval`,
-            )
-            return
-          }
-          lines.end(taskName(event), `${colors.red('✗')} ${colors.bold(taskName(event))}`)
+        case 'task-error': {
+          const name = taskName(event)
+          const text = isPaused(event.error)
+            ? `${colors.yellow('‖')} ${colors.bold(name)}  waits for approval`
+            : `${colors.red('✗')} ${colors.bold(name)}`
+          lines.end(name, text)
           return
-        case 'loop-iteration':
-          say(`↻ ${event.loopId}  iteration ${event.iteration}`)
-          return
-        case 'run-error':
-          // How to decide and to go on is said at the end.
-          if (isPaused(event.error)) return
-          lines.line(`\nGo on with: ${facts.resumeWith}`)
-          return
+        }
         default:
+          for (const text of linesOf(event, colors, facts)) lines.line(text)
       }
     },
     callStarted(call) {
@@ -133,6 +88,48 @@ export function createWorkflowTextReporter(
     },
     hold: () => lines.hold(),
     stop: () => lines.stop(),
+  }
+}
+
+/** What an event prints that does not change what is redrawn in place. */
+function linesOf(
+  event: WorkflowEvent,
+  colors: Terminal['colors'],
+  facts: { readonly file: string; readonly logPath: string; readonly resumeWith: string },
+): readonly string[] {
+  switch (event.type) {
+    case 'run-start': {
+      const again = event.resumed
+        ? `  resumed, ${event.finishedTasks} ${event.finishedTasks === 1 ? 'task' : 'tasks'} done`
+        : ''
+      return [
+        `${colors.bold(printable(event.runId))}  ${printable(facts.file)}${again}`,
+        colors.dim(`log  ${printable(facts.logPath)}`),
+      ]
+    }
+    case 'attempt-start': {
+      const told = 'the agent is told what may have happened before'
+      return event.warned
+        ? [colors.yellow(`! ${taskName(event)}  attempt ${event.attempt}: ${told}`)]
+        : []
+    }
+    case 'text':
+      return [colors.dim(printable(`      “${event.text.trim().replaceAll('\n', '\n       ')}”`))]
+    case 'repair':
+      return [printable(`↺ ${taskName(event)}  repair ${event.repair}: ${event.problem}`)]
+    case 'attempt-error': {
+      if (isPaused(event.error)) return []
+      const next = event.retryInMs === null ? '' : `; again in ${duration(event.retryInMs)}`
+      const failed = `✗ ${taskName(event)}  attempt ${event.attempt}: ${describeError(event.error)}`
+      return [colors.red(printable(`${failed}${next}`))]
+    }
+    case 'loop-iteration':
+      return [printable(`↻ ${event.loopId}  iteration ${event.iteration}`)]
+    case 'run-error':
+      // The end of the command says how to decide and to resume.
+      return isPaused(event.error) ? [] : [`\nGo on with: ${facts.resumeWith}`]
+    default:
+      return []
   }
 }
 

@@ -42,6 +42,7 @@ export function checkFileWriting(files: SandboxFiles, path: string): void {
  * @throws `INVALID_INPUT` when the root is not a directory.
  * @throws `TOOL_ISOLATION_UNAVAILABLE` for `guard: 'beneath'` where that is impossible.
  */
+// oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
   const settings = resolveOptions(options)
   const { durability } = settings

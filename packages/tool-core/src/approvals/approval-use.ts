@@ -66,7 +66,9 @@ export async function unusedApprovals(
   approvals: readonly ApprovalRow[],
 ): Promise<readonly ApprovalRow[]> {
   const uses = await Promise.all(
-    approvals.map(({ id, status }) => (status === 'approved' ? approvalUse(log, id) : undefined)),
+    approvals.map(async ({ id, status }) =>
+      status === 'approved' ? approvalUse(log, id) : undefined,
+    ),
   )
   return approvals.filter((_, index) => (uses[index]?.kind ?? 'unused') === 'unused')
 }

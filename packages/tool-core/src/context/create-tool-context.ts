@@ -149,7 +149,7 @@ function absolutePaths(rootDir: string, paths: readonly string[]): readonly stri
   if (Array.isArray(paths) && paths.every((path) => typeof path === 'string' && path !== '')) {
     return Object.freeze(paths.map((path) => resolve(rootDir, path)))
   }
-  throw invalid('protectedPaths', paths as never, 'a list of paths')
+  throw invalid('protectedPaths', paths, 'a list of paths')
 }
 
 /** Not only truthy: the text 'false', as an environment variable has it, must not open the network. */

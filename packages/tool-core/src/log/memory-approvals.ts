@@ -10,6 +10,7 @@ export interface MemoryApprovals {
   prune(remaining: Remaining): void
 }
 
+// oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function createMemoryApprovals(assertOpen: () => void): MemoryApprovals {
   // In the order in which they were requested. People decide about them, so there are few.
   const rows = new Map<string, ApprovalRow>()

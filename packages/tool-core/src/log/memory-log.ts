@@ -60,6 +60,7 @@ export interface MemoryLog extends ToolCallLog {
  * @throws SmithersError `INVALID_INPUT` when `maxRows` is not a positive integer or `Infinity`;
  *   `TOOL_LOG_UNAVAILABLE` from every method but `close` and `snapshot` once the log is closed.
  */
+// oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   const { maxRows = 10_000 } = options
   if (maxRows !== Infinity && (!Number.isInteger(maxRows) || maxRows < 1)) {

@@ -29,6 +29,7 @@ export interface MemoryRuns {
   prune(remaining: Remaining): void
 }
 
+// oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function createMemoryRuns(assertOpen: () => void): MemoryRuns {
   const stored = new Map<string, StoredRun>()
 

@@ -49,6 +49,7 @@ export interface FileGuardOptions {
 }
 
 /** Opens the root. */
+// oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function openFileGuard(options: FileGuardOptions): FileGuard {
   const rootDir = canonicalDirectory(options.rootDir)
   const tree = openTree(rootDir, options.guard)

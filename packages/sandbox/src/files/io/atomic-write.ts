@@ -54,7 +54,21 @@ export function beginFile(
   replaced: BigIntStats | undefined,
 ): PendingFile {
   directory.recheck()
-  const { fd, name: temporary } = openTemporary(directory, replaced === undefined ? 0o666 : 0o600)
+  const temporary = openTemporary(directory, replaced === undefined ? 0o666 : 0o600)
+  const file = pendingFile(directory, temporary)
+  try {
+    if (replaced !== undefined) keepOwnerAndMode(temporary.fd, replaced)
+  } catch (error) {
+    file.dispose()
+    throw error
+  }
+  return file
+}
+
+function pendingFile(
+  directory: DirectoryHandle,
+  { fd, name: temporary }: ReturnType<typeof openTemporary>,
+): PendingFile {
   let isOpen = true
   let exists = true
 
@@ -74,13 +88,6 @@ export function beginFile(
     } catch {
       // Another process removed or replaced it. Report the failure that led here.
     }
-  }
-
-  try {
-    if (replaced !== undefined) keepOwnerAndMode(fd, replaced)
-  } catch (error) {
-    dispose()
-    throw error
   }
 
   return {

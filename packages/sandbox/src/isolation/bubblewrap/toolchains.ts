@@ -34,7 +34,7 @@ export function toolchainDirectories(search: ToolchainSearch): string[] {
     const directory = entry.length > 1 ? entry.replace(/\/+$/, '') : entry
     if (!isReadableDirectory(directory)) continue
     for (const needed of neededBy(directory)) {
-      const shown = search.visible.some((directory) => isWithin(needed, directory))
+      const shown = search.visible.some((visible) => isWithin(needed, visible))
       const holdsOthers = isWithin(search.home, needed) || isTopLevel(needed)
       if (!shown && !holdsOthers && isReadableDirectory(needed)) found.add(needed)
     }

@@ -196,10 +196,10 @@ export class FrameReader {
 // Its longest is a violation with a path.
 const maxHelperFrame = 4096
 
-function decode(frame: Buffer): HelperFrame {
-  const [kind, id] = [frame.readUInt32LE(0), frame.readUInt32LE(4)]
+function decode(bytes: Buffer): HelperFrame {
+  const [kind, id] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4)]
   // Out of range throws by itself.
-  const number = (index: number): number => frame.readUInt32LE(8 + 4 * index)
+  const number = (index: number): number => bytes.readUInt32LE(8 + 4 * index)
   switch (kind) {
     case type.hello:
       return {
@@ -208,7 +208,7 @@ function decode(frame: Buffer): HelperFrame {
           protocol: number(0),
           landlock: number(1),
           listsChildren: (number(2) & 1) !== 0,
-          sources: frame.toString('hex', 20, 52),
+          sources: bytes.toString('hex', 20, 52),
         },
       }
     case type.policyMade:
@@ -218,7 +218,7 @@ function decode(frame: Buffer): HelperFrame {
     case type.failed:
       return { kind: 'failed', id, step: number(0), errno: number(1) }
     case type.exited: {
-      const status = frame.readInt32LE(8)
+      const status = bytes.readInt32LE(8)
       return {
         kind: 'exited',
         id,
@@ -229,14 +229,14 @@ function decode(frame: Buffer): HelperFrame {
       }
     }
     case type.pipesMade:
-      return { kind: 'pipes-made', pipes: pipesOf(frame.length - 8, number) }
+      return { kind: 'pipes-made', pipes: pipesOf(bytes.length - 8, number) }
     case type.violation:
       // The text ends with a NUL.
       return {
         kind: 'violation',
         id,
         call: number(0),
-        what: frame.toString('utf8', 12, frame.length - 1),
+        what: bytes.toString('utf8', 12, bytes.length - 1),
       }
     default:
       throw new RangeError(`a frame of type ${kind}`)

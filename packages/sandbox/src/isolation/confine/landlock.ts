@@ -87,7 +87,7 @@ export function createLandlock(options: LandlockOptions = {}): IsolationBackend 
 
 function prepare(): Promise<void> | undefined {
   const helper = helperNow()
-  if (helper === undefined) return ensureHelper().then(() => {})
+  if (helper === undefined) return ensureHelper().then(() => undefined)
   if (!(helper instanceof HelperProcess) || helper.pipes.isSettled) return undefined
   return helper.morePipes()
 }
