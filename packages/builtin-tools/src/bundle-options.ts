@@ -12,7 +12,7 @@ export interface BundleOptions {
   readonly isolation?: SandboxOptions['isolation'] | undefined
   /** Whether commands may use the network; `false` overrides the context. @default the context's `allowNetwork` */
   readonly allowNetwork?: boolean | undefined
-  /** The static check of a command line while the network is off. @default 'basic' */
+  /** The static check of a command line while the network is off. @default 'auto' */
   readonly commands?: SandboxOptions['commands'] | undefined
   /** Rules for files: extra readable paths for commands, denied globs, protected names, hard links. */
   readonly files?: SandboxOptions['files'] | undefined

@@ -7,6 +7,7 @@ import { detectIsolation } from './isolation/detect-isolation.ts'
 import { foreignRoot } from './isolation/foreign-root.ts'
 import { resolveLimits } from './options/limits.ts'
 import type { CommandCheck } from './command-policy/command-policy.ts'
+import { checkAutoPolicy } from './command-policy/auto-policy.ts'
 import { checkBasicPolicy } from './command-policy/basic-policy.ts'
 import { commandEnvironment } from './process/environment.ts'
 import { confinedRun } from './process/run.ts'
@@ -38,7 +39,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
       protects: resolveProtectedNames(filePolicy.protect ?? 'default').length > 0,
     },
   })
-  const check = await resolveCommandCheck(options.commands ?? 'basic', network, isolation)
+  const check = await resolveCommandCheck(options.commands ?? 'auto', network, isolation)
   const files = createSandboxFiles({
     // As it was given: absolute paths may be spelled with its links.
     rootDir: options.rootDir,
@@ -116,6 +117,8 @@ async function resolveCommandCheck(
   if (typeof commands === 'function') return commands
   if (network === 'host') return null
   switch (commands) {
+    case 'auto':
+      return report.enforced.network === 'enforced' ? checkAutoPolicy : checkBasicPolicy
     case 'basic':
       return checkBasicPolicy
     case 'strict':

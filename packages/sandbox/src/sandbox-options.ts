@@ -37,9 +37,13 @@ export const sandboxOptions: FieldsOf<SandboxOptions> = {
   files: fieldsOf(filePolicyOptions),
   network,
   commands: accepts(
-    "'basic', 'strict', 'off' or a function of argv",
+    "'auto', 'basic', 'strict', 'off' or a function of argv",
     (value) =>
-      value === 'basic' || value === 'strict' || value === 'off' || typeof value === 'function',
+      value === 'auto' ||
+      value === 'basic' ||
+      value === 'strict' ||
+      value === 'off' ||
+      typeof value === 'function',
   ),
   env: fieldsOf({ pass: names, set: variables } satisfies FieldsOf<EnvironmentOptions>),
   limits: fieldsOf(limits),

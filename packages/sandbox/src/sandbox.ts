@@ -15,8 +15,11 @@ export interface SandboxOptions {
   readonly files?: FilePolicy | undefined
   /** What commands may reach. A list of hosts is refused until it can be enforced. @default 'none' */
   readonly network?: 'none' | 'host' | { readonly allow: readonly string[] } | undefined
-  /** The static check of the command line while the network is off. @default 'basic' */
-  readonly commands?: 'basic' | 'strict' | 'off' | CommandCheck | undefined
+  /**
+   * The static check of the command line while the network is off. `'auto'` refuses only commands that have no purpose
+   * without a network where the operating system enforces it, and is `'basic'` elsewhere. @default 'auto'
+   */
+  readonly commands?: 'auto' | 'basic' | 'strict' | 'off' | CommandCheck | undefined
   readonly env?: EnvironmentOptions | undefined
   readonly limits?: CommandLimits | undefined
   /**

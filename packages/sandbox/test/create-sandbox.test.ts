@@ -46,7 +46,7 @@ describe('createSandbox', () => {
       "Pass 'none' or 'host'.",
     )
     await expect(createSandbox({ rootDir, commands: 'lax' as never })).rejects.toThrow(
-      "Pass 'basic', 'strict', 'off' or a function",
+      "Pass 'auto', 'basic', 'strict', 'off' or a function",
     )
     await expect(createSandbox({ rootDir, isolation: 'some' as never })).rejects.toThrow(
       code('INVALID_INPUT'),

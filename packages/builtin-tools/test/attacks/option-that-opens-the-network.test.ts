@@ -50,7 +50,10 @@ describe('createBuiltinTools', () => {
     [{ allowNetwork: {} }, 'allowNetwork is an object. Pass true or false.'],
     [{ allowNetwork: null }, 'allowNetwork is null. Pass true or false.'],
     [{ network: 'host' }, 'Unknown option "network". Did you mean allowNetwork?'],
-    [{ commands: 'none' }, "commands is \"none\". Pass 'basic', 'strict', 'off' or a function"],
+    [
+      { commands: 'none' },
+      "commands is \"none\". Pass 'auto', 'basic', 'strict', 'off' or a function",
+    ],
   ])('refuses %j, and nothing reaches the server', async (options, message) => {
     const before = connections
     expect(await connectionsWith(options)).toMatchObject({

@@ -77,6 +77,46 @@ export function checkGitCommand(args: readonly string[]): CommandRefusal | null 
   return null
 }
 
+/** Options of the subcommands below whose value is the next argument. */
+const repositoryOptions = new Set([
+  ...['-b', '--branch', '-o', '--origin', '--push-option', '-c', '--config', '--depth', '--deepen'],
+  ...['-j', '--jobs', '--reference', '--reference-if-able', '--separate-git-dir', '--template'],
+  ...['--filter', '--shallow-since', '--shallow-exclude', '--refmap', '--negotiation-tip'],
+  ...['-s', '--strategy', '-X', '--strategy-option', '--revision'],
+])
+
+/** Subcommands whose first operand is a repository. */
+const repositorySubcommands = new Set(['clone', 'fetch', 'pull', 'push', 'ls-remote'])
+
+/** Options that name a second repository, or a program to run. */
+const furtherRepository =
+  /^(?:-u|--upload-pack|--receive-pack|--exec|--bundle-uri|--server-option|--all|--multiple|--recurse-submodules|--recursive|--repo)(?:=|$)/u
+
+/**
+ * Whether a git command uses no other repository, or one that its arguments name by a path of this machine. False for
+ * what is not certain, such as a remote's name, which stands for a path or a host.
+ */
+export function staysOnThisMachine(args: readonly string[]): boolean {
+  const { subcommand, rest, settings } = readGitCommand(args)
+  if (settings.some(({ key }) => key.startsWith('alias.') || key.startsWith('url.'))) return false
+  if (subcommand === 'remote') return isLocalRemoteCommand(rest)
+  if (subcommand === undefined || !repositorySubcommands.has(subcommand)) return false
+  if (rest.some((arg) => furtherRepository.test(arg))) return false
+  const repository = rest.find(
+    (arg, index) => !arg.startsWith('-') && !repositoryOptions.has(rest[index - 1] ?? ''),
+  )
+  return repository !== undefined && /^(?:\.{0,2}\/|\.{1,2}$|file:\/\/)/u.test(repository)
+}
+
+/** Parts of `git remote` that only read or change the configuration. */
+function isLocalRemoteCommand(rest: readonly string[]): boolean {
+  const action = rest.find((arg) => !arg.startsWith('-'))
+  if (action === undefined || /^(?:get-url|set-url|rename|remove|rm|set-branches)$/u.test(action)) {
+    return true
+  }
+  return action === 'add' && !rest.some((arg) => /^(?:-[a-z]*f[a-z]*|--fetch)$/u.test(arg))
+}
+
 interface GitCommand {
   readonly subcommand: string | undefined
   readonly rest: readonly string[]
