@@ -20,6 +20,7 @@ import { sandboxOptions } from './sandbox-options.ts'
 import { PathProtection } from './path-rules/protection.ts'
 import { setAsideDirectory } from './path-rules/set-aside.ts'
 import { createGitFacts } from './process/git/git-facts.ts'
+import { createGlobalGitConfig } from './process/git/global-git-config.ts'
 import { createSession } from './ai-sdk-session/session.ts'
 import { SandboxError } from './errors/sandbox-error.ts'
 
@@ -51,12 +52,15 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   })
   const { rootDir } = files
   const report = reportOn(files, isolation, network)
+  const env = commandEnvironment(options.env ?? {})
+  const gitConfig = hidesHome(isolation, env) ? createGlobalGitConfig() : undefined
   const settings: RunSettings = Object.freeze({
     rootDir,
     files,
     backend,
     network,
     read: filePolicy.read ?? [],
+    write: gitConfig === undefined ? [] : [gitConfig.directory],
     deny: filePolicy.deny ?? [],
     protection: new PathProtection({
       rootDir,
@@ -66,7 +70,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
       facts: createGitFacts(rootDir, () => settings),
     }),
     enforced: Object.freeze({ backend: backend.name, ...isolation.enforced }),
-    env: Object.freeze(commandEnvironment(options.env ?? {})),
+    env: Object.freeze({ ...gitConfig?.env, ...env }),
     limits,
     check,
     warn: policyOnlyWarning(report, options.warn),
@@ -78,7 +82,10 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     run: (command, args = [], runOptions = {}) => confinedRun(settings, command, args, runOptions),
     explain: (action) => explainAction(settings, action),
     session: () => createSession(settings),
-    close: () => files.close(),
+    close() {
+      files.close()
+      gitConfig?.remove()
+    },
   })
 }
 
@@ -96,6 +103,11 @@ function reportOn(
     network,
     guard,
   })
+}
+
+/** Whether git's global configuration is out of sight, and the caller has not named another. */
+function hidesHome({ enforced }: IsolationReport, env: Readonly<Record<string, string>>): boolean {
+  return enforced.files !== 'none' && env['GIT_CONFIG_GLOBAL'] === undefined
 }
 
 function resolveNetwork(network: NonNullable<SandboxOptions['network']>): 'none' | 'host' {

@@ -11,6 +11,8 @@ export interface IsolationPolicy {
   readonly access?: CommandAccess
   /** Absolute paths outside the root that a command may read. Names that do not exist are skipped. */
   readonly read: readonly string[]
+  /** Absolute directories outside the root that a command may change; they exist. Not with `access: 'read'`. */
+  readonly write?: readonly string[]
   /** Root-relative existing names that a command may not change: mounted read-only, their ancestors pinned. */
   readonly protect: readonly string[]
   /** Root-relative existing names that a command may neither read nor change. */

@@ -99,6 +99,7 @@ function start(
         network: settings.network,
         access: options.access ?? 'write',
         read: settings.read,
+        write: settings.write,
         protect,
         deny,
         limits: { temporaryMb },

@@ -13,6 +13,8 @@ export interface RunSettings {
   readonly network: 'none' | 'host'
   /** Absolute paths outside the root that commands may read. */
   readonly read: readonly string[]
+  /** Absolute directories outside the root that commands may change. */
+  readonly write: readonly string[]
   /** Globs of what commands may neither read nor change. */
   readonly deny: readonly string[]
   /** Keeps the names that commands may not change. */

@@ -174,9 +174,13 @@ function directoryMounts(
     : privateDirectories(env).filter(
         (path) => !isWithin(path, rootDir) && !readable.includes(path) && !reserved(path, facts),
       )
+  const writable = isReading(request)
+    ? []
+    : (policy.write ?? []).filter((path) => !isWithin(path, rootDir))
   const mounts: (readonly [path: string, options: readonly string[]])[] = [
     ...hidden.map((path) => [path, emptyDirectory(path, hidden, policy)] as const),
     ...readable.map((path) => [path, ['--ro-bind-try', path, path]] as const),
+    ...writable.map((path) => [path, ['--bind', path, path]] as const),
     [rootDir, rootMount(request, facts, pass)],
   ]
   return mounts.toSorted(([a], [b]) => parentsFirst(a, b)).flatMap(([, options]) => options)

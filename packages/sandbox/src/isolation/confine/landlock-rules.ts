@@ -50,6 +50,8 @@ export interface Surroundings {
   readonly network: 'none' | 'host'
   /** `files.read` and the directories of the user's tools. */
   readonly read: readonly string[]
+  /** Directories that commands may change besides the root. */
+  readonly write?: readonly string[]
   /** Where commands have their home and temporary files; `null` for a command that only reads. */
   readonly privateDirectory: string | null
 }
@@ -67,7 +69,7 @@ const harmlessDevices = [
  * lies within the root gets the root's rights alone.
  */
 export function landlockRules(rootDir: string, around: Surroundings): PolicyRule[] {
-  const { access, network, read, privateDirectory } = around
+  const { access, network, read, write = [], privateDirectory } = around
   const { programs, etc } = systemMounts(network)
   const isReading = access === 'read'
   const outside = [
@@ -99,6 +101,7 @@ export function landlockRules(rootDir: string, around: Surroundings): PolicyRule
     ...(privateDirectory === null
       ? []
       : [{ path: privateDirectory, rights: changing, isRoot: true }]),
+    ...(isReading ? [] : write.map((path) => ({ path, rights: changing, isRoot: true }))),
     ...rules,
   ]
 }

@@ -116,7 +116,16 @@ function keyOf({ rootDir, policy }: StartRequest, facts: PolicyFacts): string {
     policy.network,
     policy.access ?? 'write',
     facts.directories ?? '',
-    identityOf([rootDir, ...policy.read, '', ...facts.tools, '', ...etc.files]),
+    identityOf([
+      rootDir,
+      ...(policy.write ?? []),
+      '',
+      ...policy.read,
+      '',
+      ...facts.tools,
+      '',
+      ...etc.files,
+    ]),
   ].join('\0')
 }
 
@@ -131,6 +140,7 @@ function policyFrame({ rootDir, policy }: StartRequest, facts: PolicyFacts): Pol
       access: policy.access ?? 'write',
       network: policy.network,
       read: [...policy.read.map(checkedRead), ...facts.tools],
+      write: policy.write ?? [],
       privateDirectory: facts.directories,
     }),
     filter: landlockFilter({

@@ -33,6 +33,8 @@ export async function runGit(settings: RunSettings, command: GitCommand): Promis
         GIT_NO_LAZY_FETCH: '1',
         GIT_OPTIONAL_LOCKS: '0',
         LC_ALL: 'C',
+        // Commands may have changed it.
+        GIT_CONFIG_GLOBAL: '/dev/null',
         // As `-c safe.directory=*`: inside a user namespace the root may seem to belong to another user.
         GIT_CONFIG_COUNT: '1',
         GIT_CONFIG_KEY_0: 'safe.directory',

@@ -1,0 +1,72 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readFileHead } from '../../path-rules/read-file-head.ts'
+
+/** The global configuration of git for the commands of one sandbox. */
+export interface GlobalGitConfig {
+  /** To be writable for commands: git replaces the file in it. */
+  readonly directory: string
+  readonly env: Readonly<Record<string, string>>
+  remove(): void
+}
+
+const maxConfigBytes = 256 * 1024
+
+/**
+ * A global configuration for commands that cannot see the home directory: it begins with the name and address that the
+ * user commits under, and keeps what commands set with `git config --global` for as long as the sandbox is open. Only
+ * commands read it.
+ */
+export function createGlobalGitConfig(): GlobalGitConfig {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'smithers-git-')))
+  const file = join(directory, 'config')
+  writeFileSync(file, identityOf(userConfigs()), { mode: 0o600 })
+  const remove = (): void => {
+    process.off('exit', remove)
+    rmSync(directory, { recursive: true, force: true })
+  }
+  process.on('exit', remove)
+  return { directory, env: { GIT_CONFIG_GLOBAL: file }, remove }
+}
+
+/** The user's configurations, the one that wins last. */
+function userConfigs(): readonly string[] {
+  const { GIT_CONFIG_GLOBAL: own, XDG_CONFIG_HOME: configured } = process.env
+  const base =
+    configured === undefined || configured === '' ? join(homedir(), '.config') : configured
+  const paths =
+    own === undefined ? [join(base, 'git/config'), join(homedir(), '.gitconfig')] : [own]
+  return paths.map((path) => {
+    try {
+      return readFileHead(realpathSync(path), maxConfigBytes)?.toString('utf8') ?? ''
+    } catch {
+      return ''
+    }
+  })
+}
+
+/** `user.name` and `user.email` as a configuration of their own. Other files that one includes are not read. */
+function identityOf(configs: readonly string[]): string {
+  const found = new Map<string, string>()
+  for (const config of configs) {
+    let section = ''
+    for (const line of config.split('\n')) {
+      section = /^\s*\[([^\]]*)\]/u.exec(line)?.[1]?.trim().toLowerCase() ?? section
+      const setting = /^\s*(?:\[user\])?\s*(name|email)\s*=\s*(.*)$/iu.exec(line)
+      if (section !== 'user' || setting === null) continue
+      const [, name = '', value = ''] = setting
+      found.set(name.toLowerCase(), plainValue(value))
+    }
+  }
+  const lines = [...found].map(
+    ([name, value]) => `\t${name} = "${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"\n`,
+  )
+  return lines.length === 0 ? '' : `[user]\n${lines.join('')}`
+}
+
+/** Without quotes and comments. */
+function plainValue(value: string): string {
+  const quoted = /^"((?:[^"\\]|\\.)*)"/u.exec(value.trim())?.[1]
+  return quoted?.replaceAll(/\\(.)/gu, '$1') ?? value.replace(/\s*[#;].*$/u, '').trim()
+}
