@@ -57,13 +57,12 @@ describe('smithers run --ask', () => {
       /^Run r is a run of an agent, with 1 call in 1 attempt\. Its last call was write, begun at .* It waits for a decision about write in task "agent" \("Write note\.txt\?"\): "smithers approve apr_.* The same "smithers run" command and --run r begin its next attempt/,
     )
     expect(listed.stdout).toContain('Write note.txt?')
-    // What is written is shown as a size and a hash, as in the log.
-    expect(listed.stdout).not.toContain('a secret plan')
-    expect(readFileSync(log, 'latin1')).not.toContain('a secret plan')
+    // The arguments are shown as in the log, and the preview shows what would be written.
+    expect(listed.stdout).toContain('│ +a secret plan')
   })
 
   test('runs the call once it is approved and the run is started again', async () => {
-    const { start, smithers, note } = await agentThatWrites()
+    const { start, smithers, note, log } = await agentThatWrites()
     await start()
     const approved = await smithers('approve', idIn(await smithers('approvals')), '--by', 'mia')
     expect([approved.exitCode, approved.stdout]).toEqual([
@@ -73,10 +72,12 @@ describe('smithers run --ask', () => {
     expect(existsSync(note)).toBe(false)
     expect((await start()).exitCode).toBe(0)
     expect(readFileSync(note, 'utf8')).toBe('a secret plan\n')
+    // The preview is erased once the call has run.
+    expect(readFileSync(log, 'latin1')).not.toContain('a secret plan')
     const late = await smithers('reject', idIn(approved))
     expect(late.exitCode).toBe(2)
     expect(late.stderr).toMatch(
-      /was already approved by mia at [\d:.TZ-]+, and has run\. A decision is final\./,
+      /was already approved by mia at [\d:.TZ-]+, and its call has run\. A decision is final\./,
     )
     expect((await smithers('approvals')).stderr).toContain('No call waits')
   })

@@ -36,6 +36,7 @@ export function createEditTool(options: BundleOptions): DefinedTool<EditInput, s
     sideEffect: true,
     idempotent: false,
     effectScope: 'workspace',
+    approvalPreview: ({ patch }) => ({ patch }),
     logInput: ({ path, patch }) => ({ path, patch: fingerprint(patch) }),
     async execute({ path, patch }, ctx) {
       const { maxOutputBytes } = limitsFor(ctx, options)

@@ -1,4 +1,10 @@
-import { adoptError, type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import {
+  adoptError,
+  type DefinedTool,
+  defineTool,
+  SmithersError,
+  type ToolContext,
+} from '@smithers/tool-core'
 import { z } from 'zod'
 import { fingerprint } from './content-fingerprint.ts'
 import { filesFor } from './sandbox-for-context.ts'
@@ -33,6 +39,7 @@ export function createWriteTool(options: BundleOptions): DefinedTool<WriteInput,
     idempotent: false,
     // The change is under the root, visible with `git diff`.
     effectScope: 'workspace',
+    approvalPreview: (args, ctx) => previewWrite(args, ctx, options),
     logInput: ({ path, content }) => ({ path, content: fingerprint(content) }),
     async execute({ path, content }, ctx) {
       const { maxOutputBytes } = limitsFor(ctx, options)
@@ -54,6 +61,25 @@ export function createWriteTool(options: BundleOptions): DefinedTool<WriteInput,
     },
   })
 }
+
+/** The difference to the file as it is; all of the content for a new file, and for one that is not text. */
+async function previewWrite(
+  { path, content }: WriteInput,
+  ctx: ToolContext,
+  options: BundleOptions,
+): Promise<{ readonly patch: string }> {
+  const { createTwoFilesPatch } = await import('diff')
+  const files = await filesFor(ctx, options)
+  const before = await files.readText(path).catch(() => '')
+  const patch = createTwoFilesPatch(path, path, before, content, undefined, undefined, {
+    timeout: longestDiffMs,
+  })
+  // Without the two lines above the headers.
+  return { patch: patch?.slice(patch.indexOf('---')) ?? `+++ ${path}\n${content}` }
+}
+
+/** A difference that takes longer to find is shown as the new content. */
+const longestDiffMs = 1000
 
 /** Writes a file. */
 export const write: DefinedTool<WriteInput, string> = createWriteTool(defaultOptions)

@@ -8,6 +8,7 @@ import {
 } from '@smithers/tool-core'
 import { badInput } from '../command-failure.ts'
 import { openExistingLog } from '../log/open-log.ts'
+import { coloredPatch } from '../terminal/colored-patch.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { logOption } from './log-option.ts'
@@ -72,18 +73,39 @@ async function list(
         terminal.json(approval)
         continue
       }
-      const { id, runId, toolName, prompt, inputJson, requestedAtMs } = approval
-      const asked = new Date(requestedAtMs).toISOString()
+      const { id, runId, toolName, prompt, inputJson, previewJson, requestedAtMs } = approval
+      const requested = new Date(requestedAtMs).toISOString()
       terminal.line(
-        `${colors.bold(id)}  ${printable(toolName)}  ${colors.dim(`run ${printable(runId)}, asked ${asked}`)}`,
+        `${colors.bold(id)}  ${printable(toolName)}  ${colors.dim(`run ${printable(runId)}, requested ${requested}`)}`,
       )
-      if (prompt !== null) terminal.line(`  ${printable(prompt)}`)
-      terminal.line(`  ${printable(inputJson ?? '')}`)
+      for (const text of [prompt, inputJson]) {
+        if (text !== null) terminal.line(quoted(printable(text)))
+      }
+      const preview = previewText(previewJson)
+      if (preview !== null) terminal.line(quoted(coloredPatch(preview, colors)))
     }
     if (waiting.length === 0) terminal.note('No call waits for approval.')
   } finally {
     await log.close()
   }
+}
+
+/** Every line with a bar before it, so that no line of an argument looks like another approval. */
+function quoted(text: string): string {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  │ ${line}`)
+    .join('\n')
+}
+
+/** What the call would do, as its tool said: a text, or a patch. */
+function previewText(previewJson: string | null): string | null {
+  if (previewJson === null) return null
+  const preview = JSON.parse(previewJson) as unknown
+  if (typeof preview === 'string') return preview
+  const { patch } = preview as { readonly patch?: unknown }
+  return typeof patch === 'string' ? patch : previewJson
 }
 
 async function decide(

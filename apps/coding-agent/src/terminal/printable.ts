@@ -1,12 +1,14 @@
 // C0 and C1 control characters but tab and newline: a terminal obeys them.
 // oxlint-disable-next-line no-control-regex
 const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+// They change the order in which characters are shown, or start a line of their own, so that text looks like other text.
+const layoutCharacters = /[\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 
 /**
  * Text from a model, a file or a command, safe to print: control characters become visible escapes.
  *
  * Guarantees: no escape sequence of the text reaches the terminal, so it cannot move the cursor, rewrite an earlier
- * line or set the title.
+ * line or set the title; and no control of text direction, so it is shown in its own order.
  */
 export function printable(text: string): string {
   return text
@@ -14,6 +16,10 @@ export function printable(text: string): string {
     .replaceAll(
       controlCharacters,
       (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+    )
+    .replaceAll(
+      layoutCharacters,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
     )
 }
 

@@ -8,6 +8,12 @@ describe('printable', () => {
     expect(printable('\u009b31mred')).toBe(String.raw`\x9b31mred`)
   })
 
+  test('shows controls of text direction and invisible characters, which change what a person reads', () => {
+    expect(printable('rm \u202e\u2066/ \u200bok\u2028next')).toBe(
+      String.raw`rm \u202e\u2066/ \u200bok\u2028next`,
+    )
+  })
+
   test('keeps what is no control character', () => {
     expect(printable('a\tb\nc\r\nd é 漢 🦩')).toBe('a\tb\nc\nd é 漢 🦩')
   })

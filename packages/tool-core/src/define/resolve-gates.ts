@@ -62,11 +62,12 @@ function approvalOf(
   if (typeof needsApproval !== 'boolean' && typeof needsApproval !== 'function') {
     throw checks.wrong('needsApproval', 'true, false or a function of the arguments')
   }
-  for (const name of ['approvalPrompt', 'approvalDefaults', 'approvalPreview', 'approvalTtlMs']) {
+  for (const name of ['approvalPrompt', 'approvalDefaults', 'approvalTtlMs']) {
     checks.needs(name, 'needsApproval')
   }
   checks.textOrFunction('approvalPrompt')
   checks.synchronous('approvalPrompt', 'approvalDefaults')
+  // A tool may bring a preview for the gates that its user adds.
   if (approvalPreview !== undefined && typeof approvalPreview !== 'function') {
     throw checks.wrong('approvalPreview', 'a function of the arguments')
   }

@@ -146,12 +146,31 @@ function recordableItems(items: readonly unknown[], walk: Walk, path: string): u
 
 /** Headers are often pairs of a name and a value. */
 function withoutSecretPair(items: readonly unknown[], walk: Walk): readonly unknown[] {
-  const [name, value] = items
-  if (items.length !== 2 || typeof name !== 'string' || typeof value !== 'string') return items
-  if (!walk.redaction.hidesKey(name, value)) return items
+  const shown = items.some(isAssignment)
+    ? items.map((item) => withoutSecretValue(item, walk))
+    : items
+  const [name, value] = shown
+  if (shown.length !== 2 || typeof name !== 'string' || typeof value !== 'string') return shown
+  if (!/^[\w.-]+$/.test(name) || !walk.redaction.hidesKey(name, value)) return shown
   walk.exact = false
   return [name, redactedText]
 }
+
+function isAssignment(item: unknown): item is string {
+  return typeof item === 'string' && assignment.test(item)
+}
+
+/** Hides the value of `NAME=value`, as commands take it, when the name is that of a secret. */
+function withoutSecretValue(item: unknown, walk: Walk): unknown {
+  const [, dashes = '', name = '', value = ''] = isAssignment(item)
+    ? (assignment.exec(item) ?? [])
+    : []
+  if (value === '' || !walk.redaction.hidesKey(name, value)) return item
+  walk.exact = false
+  return `${dashes}${name}=${redactedText}`
+}
+
+const assignment = /^(-{0,2})([\w.-]+)=(.+)$/s
 
 // JSON leaves an undefined property out, but makes an undefined item null.
 function recordableItem(item: unknown, key: string, walk: Walk, path: string): unknown {

@@ -152,6 +152,36 @@ describe('redaction', () => {
     expect(success.answer).toBe(secrets)
   })
 
+  test.each([
+    [
+      ['API_KEY=k-1', 'true'],
+      ['API_KEY=[redacted]', 'true'],
+    ],
+    [
+      ['--token=k-1', '--verbose'],
+      ['--token=[redacted]', '--verbose'],
+    ],
+    [
+      ['-c', 'password=k-1', 'x'],
+      ['-c', 'password=[redacted]', 'x'],
+    ],
+    [
+      ['PATH=/usr/bin', 'true'],
+      ['PATH=/usr/bin', 'true'],
+    ],
+    [
+      ['print the token', 'true'],
+      ['print the token', 'true'],
+    ],
+    [
+      ['Authorization', 'Bearer k-1'],
+      ['Authorization', '[redacted]'],
+    ],
+  ])('hides the secret in %j, and not the word beside it', async (args, shown) => {
+    const { outputJson } = await rowOf({ args })
+    expect(JSON.parse(outputJson ?? '')).toEqual({ args: shown })
+  })
+
   test('leaves numbers of tokens and other names alone', async () => {
     const harmless = {
       maxTokens: 5,
