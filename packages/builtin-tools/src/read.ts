@@ -66,7 +66,7 @@ export function createReadTool(options: BundleOptions): DefinedTool<ReadInput, s
   })
 }
 
-/** Reads a UTF-8 file (S0 §read). */
+/** Reads a UTF-8 file. */
 export const read: DefinedTool<ReadInput, string> = createReadTool(defaultOptions)
 
 function timedOut(path: string, timeoutMs: number): SmithersError {

@@ -40,7 +40,7 @@ export function openDatabaseFile(path: string): OpenDatabase {
 }
 
 /** The native SQLite of older versions of Node ends the process instead of failing. */
-export function assertNodeVersion(version: string): void {
+function assertNodeVersion(version: string): void {
   const [major = 0] = version.split('.').map(Number)
   if (major >= oldestNode) return
   throw unavailable(

@@ -78,7 +78,7 @@ export interface SqliteLog extends ToolCallLog {
 }
 
 /**
- * Opens the tool-call log of a SQLite file, table `_smithers_tool_calls` (S1 §Tool Call Logging). An existing table
+ * Opens the tool-call log of a SQLite file, table `_smithers_tool_calls`. An existing table
  * with the twelve documented columns gets the missing ones; a file that a newer version has shaped can only be listed.
  *
  * @throws SmithersError `TOOL_LOG_UNAVAILABLE` when the file cannot be opened or is no database, which leaves it as it

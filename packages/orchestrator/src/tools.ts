@@ -1,2 +1,2 @@
-// The built-in tools alone (S2 §Import).
+// The built-in tools alone.
 export { bash, createBuiltinTools, edit, grep, read, tools, write } from '@smithers/builtin-tools'

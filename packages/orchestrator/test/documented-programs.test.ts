@@ -32,7 +32,7 @@ describe('the documented programs', () => {
     expect({ ...tools }).toEqual(each)
   })
 
-  test('S0 §defineTool: the order carries the key of the call, and the same one in a second attempt', async () => {
+  test('defineTool: the order carries the key of the call, and the same one in a second attempt', async () => {
     const { placeOrder } = await import('./fixtures/seeds/s0-define-tool.ts')
     const log = createMemoryLog()
     for (const attempt of [1, 2]) {
@@ -46,17 +46,17 @@ describe('the documented programs', () => {
     expect(orders[1]?.idempotencyKey).toBe(orders[0]?.idempotencyKey)
   })
 
-  test('S0 §getDefinedToolMetadata: write is a side effect and not idempotent', async () => {
+  test('getDefinedToolMetadata: write is a side effect and not idempotent', async () => {
     const { metadata } = await import('./fixtures/seeds/s0-metadata.ts')
     expect(metadata).toEqual({ name: 'write', sideEffect: true, idempotent: false })
   })
 
-  test('S0 §Built-in tools: the bundle holds exactly the five tools', async () => {
+  test('Built-in tools: the bundle holds exactly the five tools', async () => {
     const { tools, read, write, edit, bash, grep } = await import('./fixtures/seeds/s0-bundle.ts')
     expect({ ...tools }).toEqual({ read, write, edit, bash, grep })
   })
 
-  test('S0 §Built-in tools: the workflow lets the agent read and returns its summary', async () => {
+  test('Built-in tools: the workflow lets the agent read and returns its summary', async () => {
     const { default: workflow } = await import('./fixtures/seeds/s0-workflow.tsx')
     reply({ tool: 'read', input: { path: 'src/auth.ts' } }, '{"summary":"renamed one function"}')
     const log = createMemoryLog()
@@ -73,13 +73,13 @@ describe('the documented programs', () => {
     ])
   })
 
-  test('S2 §Import: the tools come from a path of their own', async () => {
+  test('Import: the tools come from a path of their own', async () => {
     const { tools, destructured, ...each } = await import('./fixtures/seeds/s2-import.ts')
     expect({ ...tools }).toEqual(each)
     expect(destructured()).toEqual(each)
   })
 
-  test('S2 §read: the review names its output by a word', async () => {
+  test('read: the review names its output by a word', async () => {
     const { default: workflow } = await import('./fixtures/seeds/s2-read.tsx')
     reply(
       { tool: 'grep', input: { pattern: 'expired', path: 'src/auth.ts' } },
@@ -93,14 +93,14 @@ describe('the documented programs', () => {
     expect(textOf(prompts[1])).toContain('src/auth.ts:1:if (token.expired()) {}')
   })
 
-  test('S2 §write: the agent writes a file beneath the root', async () => {
+  test('write: the agent writes a file beneath the root', async () => {
     const { writerAgent } = await import('./fixtures/seeds/s2-write.ts')
     reply({ tool: 'write', input: { path: 'docs/new.md', content: '# New' } }, 'written')
     await generateIn(project, writerAgent)
     expect(readFileSync(join(project, 'docs/new.md'), 'utf8')).toBe('# New')
   })
 
-  test('S2 §bash: the task runs a command in the root', async () => {
+  test('bash: the task runs a command in the root', async () => {
     const { default: workflow } = await import('./fixtures/seeds/s2-bash.tsx')
     reply({ tool: 'bash', input: { cmd: 'ls', args: ['src'] } }, '{"problems":0}')
     const { outputs } = await runWorkflow(workflow, { rootDir: project })
@@ -108,7 +108,7 @@ describe('the documented programs', () => {
     expect(textOf(prompts[1])).toContain('auth.ts')
   })
 
-  test('S2 §Using Tools with Agents: the workflow with five tools runs', async () => {
+  test('Using Tools with Agents: the workflow with five tools runs', async () => {
     const { default: workflow } = await import('./fixtures/seeds/s2-agents.tsx')
     reply('{"summary":"nothing to do"}')
     const { outputs } = await runWorkflow(workflow, {
@@ -119,14 +119,14 @@ describe('the documented programs', () => {
     expect(textOf(prompts[0])).toContain('You are a senior engineer.')
   })
 
-  test('S2 §Using Tools with Agents: the whole bundle is a set of tools', async () => {
+  test('Using Tools with Agents: the whole bundle is a set of tools', async () => {
     const { fullAgent } = await import('./fixtures/seeds/s2-bundle.ts')
     reply({ tool: 'read', input: { path: 'src/auth.ts' } }, 'read it')
     const { text } = await generateIn(project, fullAgent)
     expect(text).toBe('read it')
   })
 
-  test('S2 §Configuration: runWorkflow takes the four options', async () => {
+  test('Configuration: runWorkflow takes the four options', async () => {
     process.env['SEED_PROJECT_DIR'] = project
     reply('{"summary":"configured"}')
     const { result } = await import('./fixtures/seeds/s2-configuration.ts')

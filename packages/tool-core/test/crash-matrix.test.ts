@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { CrashOrder, CrashPoint } from './fixtures/programs/crashing-attempt.ts'
 
-// An attempt is killed at each of four points, and the next attempt makes the same call (durability.md §2.3).
+// An attempt is killed at each of four points, and the next attempt makes the same call (docs/specification/durability.md).
 
 const program = new URL('fixtures/programs/crashing-attempt.ts', import.meta.url).pathname
 let folder = ''

@@ -4,7 +4,7 @@ import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { createChargeTool } from './fixtures/charge-tool.ts'
 import { type Charge, StripeLikeProvider } from './fixtures/provider.ts'
 
-// Random runs whose worker dies after a random call, and is tried again (durability.md §1.3). Ours against the ways in
+// Random runs whose worker dies after a random call, and is tried again (docs/specification/durability.md). Ours against the ways in
 // which others derive keys: the scenarios must show what those do wrong, or they would not show that ours does not.
 
 const runsPerScenario = 60

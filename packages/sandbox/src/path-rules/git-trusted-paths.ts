@@ -29,7 +29,7 @@ const maxModules = 50
 const maxLookups = 2_000
 
 /** Only the root's own repository, where no search was made. */
-export const rootRepository: Repositories = { withGit: [], bare: [] }
+const rootRepository: Repositories = { withGit: [], bare: [] }
 
 /**
  * Finds the repositories whose configuration a git started in the root would read: `.git`, or the target of a `.git` file
@@ -72,7 +72,7 @@ export function gitTrustedPaths(
 }
 
 /** Whether git takes the root itself for a repository. */
-export function isBareRepository(root: RootStatCache): boolean {
+function isBareRepository(root: RootStatCache): boolean {
   return ['HEAD', 'objects', 'refs'].every((name) => root.at(name) !== undefined)
 }
 

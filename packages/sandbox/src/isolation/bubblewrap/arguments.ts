@@ -75,13 +75,11 @@ function isReading({ policy }: WrapRequest): boolean {
 /** What programs expect around them; each mount here costs every command some 50 microseconds. */
 function surroundings(
   request: WrapRequest,
-  { system, etcSnapshot: preparedSettings }: BubblewrapFacts,
+  { system, etcSnapshot }: BubblewrapFacts,
   pass: (descriptor: number) => string,
 ): string[] {
   return [
-    ...(preparedSettings === null
-      ? etcMounts(system.etc, pass)
-      : ['--ro-bind', preparedSettings, '/etc']),
+    ...(etcSnapshot === null ? etcMounts(system.etc, pass) : ['--ro-bind', etcSnapshot, '/etc']),
     ...kernelMounts(request.policy),
     ...secondTemporaryDirectory(request),
   ]

@@ -4,7 +4,7 @@ import { encodeNames } from '../../path-rules/path-bytes.ts'
 export const protocolVersion = 1
 
 /** A longer frame ends the helper, so none is sent. */
-export const maxFrameBytes: number = 4 * 1024 * 1024
+const maxFrameBytes: number = 4 * 1024 * 1024
 
 const type = {
   policy: 2,

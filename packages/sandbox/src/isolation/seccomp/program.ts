@@ -39,10 +39,7 @@ export const unless = (value: number, result: number): Block => [
   [0x15, 1, 0, value],
   ...stop(result),
 ]
-export const ifAtLeast = (value: number, result: number): Block => [
-  [0x35, 0, 1, value],
-  ...stop(result),
-]
+const ifAtLeast = (value: number, result: number): Block => [[0x35, 0, 1, value], ...stop(result)]
 export const ifAnyBit = (mask: number, result: number): Block => [
   [0x45, 0, 1, mask],
   ...stop(result),
