@@ -29,7 +29,8 @@ export type CreateStreamingToolOptions<
 
 /**
  * Makes a tool from the shape of the agent SDK. Apart from the name of the function it is
- * `defineTool`: the same gates, context and log.
+ * `defineTool`: the same gates, context and log. With `needsApproval` and without `cache` it counts as a side effect
+ * that is not idempotent, as with `adaptTool`, unless `sideEffect` and `idempotent` say otherwise.
  *
  * @throws SmithersError `INVALID_TOOL`
  * @example
@@ -55,5 +56,8 @@ export function createTool(options: CreateToolOptions<ZodType, unknown>): unknow
       { details: { toolName: options.name } },
     )
   }
-  return defineTool({ ...others, execute: func })
+  const { needsApproval = false, cache = false } = others
+  // A call that needs approval changes something, unless it says otherwise; a cached one does not.
+  const sideEffect = needsApproval !== false && cache === false
+  return defineTool({ ...(sideEffect && { sideEffect }), ...others, execute: func })
 }

@@ -115,6 +115,14 @@ function toolOf(
   } = definition
   const { schema, timeoutMs } = settings
   const name = printable(settings.name)
+  const { retry, sideEffect = false, idempotent = !sideEffect } = settings
+  if ((retry?.maxRetries ?? 0) > 0 && sideEffect && !idempotent) {
+    throw new SmithersError(
+      'INVALID_TOOL',
+      `MCP tool "${name}": retry would repeat a side effect, since a server takes no idempotency key. Remove retry, or set idempotent: true for a tool that is safe to repeat.`,
+      { details: { toolName: name } },
+    )
+  }
   const remote: RemoteTool = {
     client,
     definition,

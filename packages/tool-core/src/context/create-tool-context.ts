@@ -106,25 +106,30 @@ export function createEphemeralContext(): TaskContext {
 }
 
 function createContext(options: ToolContextOptions, ephemeral: boolean): TaskContext {
-  const runId = text('runId', options.runId ?? crypto.randomUUID())
-  const nodeId = text('nodeId', options.nodeId ?? 'task')
-  const iteration = integer('iteration', options.iteration ?? 0, 0)
+  const runId = text('runId', options.runId === undefined ? crypto.randomUUID() : options.runId)
+  const nodeId = text('nodeId', options.nodeId === undefined ? 'task' : options.nodeId)
+  const iteration = integer('iteration', options.iteration === undefined ? 0 : options.iteration, 0)
   const snapshot = options.durabilitySnapshot
-  const rootDir = resolve(text('rootDir', options.rootDir ?? process.cwd()))
+  const rootDir = resolve(
+    text('rootDir', options.rootDir === undefined ? process.cwd() : options.rootDir),
+  )
   const context: TaskContext = {
     runId,
     nodeId,
     iteration,
-    attempt: integer('attempt', options.attempt ?? 1, 1),
+    attempt: integer('attempt', options.attempt === undefined ? 1 : options.attempt, 1),
     rootDir,
     protectedPaths: absolutePaths(rootDir, options.protectedPaths ?? []),
-    allowNetwork: flag('allowNetwork', options.allowNetwork ?? false),
+    allowNetwork: flag(
+      'allowNetwork',
+      options.allowNetwork === undefined ? false : options.allowNetwork,
+    ),
     maxOutputBytes: limited('maxOutputBytes', options.maxOutputBytes),
     timeoutMs: limited('timeoutMs', options.timeoutMs),
-    isolation: isolationOption(options.isolation ?? 'auto'),
+    isolation: isolationOption(options.isolation === undefined ? 'auto' : options.isolation),
     taskIdempotencyKey: taskIdempotencyKey({ runId, nodeId, iteration }),
     ephemeral,
-    log: usableLog(options.log ?? createMemoryLog()),
+    log: usableLog(options.log === undefined ? createMemoryLog() : options.log),
     durabilitySnapshot:
       snapshot === undefined ? noSnapshot : async (name, toolUseId) => snapshot(name, toolUseId),
   }
@@ -165,7 +170,7 @@ function isolationOption(value: IsolationOption): IsolationOption {
 }
 
 function usableLog(log: ToolCallLog): ToolCallLog {
-  const lacking = logMethods.filter((name) => typeof log[name] !== 'function')
+  const lacking = logMethods.filter((name) => typeof log?.[name] !== 'function')
   if (lacking.length === 0) return log
   throw invalid('log', log, `a ToolCallLog, which has ${logMethods.join(', ')}`)
 }
@@ -177,7 +182,7 @@ function integer(name: string, value: number, least: number): number {
 
 function limited(name: keyof typeof limits, value: number | undefined): number {
   const { fallback, most, unit } = limits[name]
-  const given = value ?? fallback
+  const given = value === undefined ? fallback : value
   if (Number.isFinite(given) && given > 0 && given <= most) return given
   throw invalid(name, given, `a positive number of at most ${most} ${unit}`)
 }

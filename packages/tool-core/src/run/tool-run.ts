@@ -7,7 +7,7 @@ import type { MaybePromise } from '../async/maybe-promise.ts'
 import { type RecordedStep, recordInvalidCalls } from './record-invalid-calls.ts'
 import { type ToModelOutput, withRepetitionNotes } from '../history/repetition-note.ts'
 import { retryWarningText } from '../history/retry-warning.ts'
-import type { SmithersError } from '../errors/smithers-error.ts'
+import { SmithersError } from '../errors/smithers-error.ts'
 import { getDefinedToolMetadata } from '../contract/tool-metadata.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
 import { createToolContext, type ToolContextOptions } from '../context/create-tool-context.ts'
@@ -98,6 +98,7 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
       return journal.fatal
     },
     tools: (tools) => {
+      assertTools(tools)
       const copies = Object.entries(tools).map(
         ([key, tool]) => [key, bound(tool, context)] as const,
       )
@@ -126,6 +127,36 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
       return value as Value
     },
   }
+}
+
+const foreignFunctions = ['invoke', 'call', 'run', 'func', '_call'] as const
+
+/** A tool of another library type-checks, is offered to the model, and does nothing when it is called. */
+function assertTools(tools: unknown): void {
+  if (typeof tools !== 'object' || tools === null || Array.isArray(tools)) {
+    throw new SmithersError(
+      'INVALID_TOOL',
+      'run.tools takes an object of tools by name. For a list there is toolset([a, b]).',
+    )
+  }
+  for (const [name, tool] of Object.entries(tools)) {
+    const foreign = foreignFunctions.find((each) => isMethod(tool, each))
+    if (typeof tool !== 'function' && (foreign === undefined || isMethod(tool, 'execute'))) continue
+    const what = typeof tool === 'function' ? 'is a function' : `has ${foreign}, but no execute`
+    throw new SmithersError(
+      'INVALID_TOOL',
+      `Tool "${name}" ${what}, so a call of it would do nothing. Adapt it: adaptTool(…) or fromLangChain(…) of @smithers/tool-adapters, or define it with defineTool.`,
+      { details: { toolName: name } },
+    )
+  }
+}
+
+function isMethod(tool: unknown, name: string): boolean {
+  return (
+    typeof tool === 'object' &&
+    tool !== null &&
+    typeof (tool as Readonly<Record<string, unknown>>)[name] === 'function'
+  )
 }
 
 interface ToolFields {
