@@ -6,7 +6,7 @@ type FileRules = NonNullable<SandboxOptions['files']>
 
 /**
  * The file rules of a bundle, with the protected paths of a context added to its protected names, and the files of its
- * log denied: whoever can write the log can approve calls and change what a resumed run executes.
+ * log denied: a program that can write the log can approve calls and change what a resumed run executes.
  */
 export function withProtectedPaths(
   rules: FileRules | undefined,

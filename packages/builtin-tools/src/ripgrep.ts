@@ -45,8 +45,9 @@ export async function searchWithRipgrep(
   const take = (bytes: Uint8Array): boolean => {
     if (permitted === undefined) return matches.push(bytes)
     const found = permitted.push(bytes)
-    if (!isConfined) return unconfirmed.push(found)
-    return matches.push(Buffer.concat(found.map(({ printed }) => printed)))
+    return isConfined
+      ? matches.push(Buffer.concat(found.map(({ printed }) => printed)))
+      : unconfirmed.push(found)
   }
   const run = sandbox.run(
     program,
@@ -63,28 +64,19 @@ export async function searchWithRipgrep(
     },
   )
   // At the limit ripgrep gets SIGKILL. Return without waiting for its end.
-  const result = await Promise.race([run, once(full.signal, 'abort').then(() => undefined)])
-  const isFull = full.signal.aborted
-  if (result !== undefined && !isFull && result.status !== 'exited') throw stopped(result, program)
-  for await (const { printed } of confirmMatches(files, unconfirmed.lines, maxLineBytes)) {
-    if (!matches.push(printed)) break
-  }
+  const first = await Promise.race([run, once(full.signal, 'abort').then(() => undefined)])
+  const result = full.signal.aborted ? undefined : first
+  if (result !== undefined && result.status !== 'exited') throw stopped(result, program)
+  await collectConfirmed(matches, files, unconfirmed.lines)
   const text = matches.text()
   // 1 means "no match".
-  if (result === undefined || isFull || result.exitCode === 0 || result.exitCode === 1) return text
+  if (result === undefined || result.exitCode === 0 || result.exitCode === 1) return text
   const said = messages.text().trimEnd()
-  const message = isConfined
-    ? withoutDenied(said, isDenied)
-    : await withoutUnseen(withoutDenied(said, isDenied), files)
+  const permittedSaid = withoutDenied(said, isDenied)
+  const message = isConfined ? permittedSaid : await withoutUnseen(permittedSaid, files)
   // Isolation keeps ripgrep from opening denied files, so these failures are expected.
   if (message === '' && said !== '') return text
-  if (text === '') {
-    throw new SmithersError(
-      'TOOL_GREP_FAILED',
-      `ripgrep failed: ${message === '' ? `it exited with code ${result.exitCode}` : message}`,
-      { details: { exitCode: result.exitCode, pattern: input.pattern }, effect: 'none' },
-    )
-  }
+  if (text === '') throw failed(message, result.exitCode, input.pattern)
   return matches.textWithNote(`[ripgrep could not search everything: ${message}]`)
 }
 
@@ -107,6 +99,24 @@ class FoundLines {
     }
     return this.#bytes <= this.#maxBytes
   }
+}
+
+async function collectConfirmed(
+  matches: LineCollector,
+  files: SandboxFiles,
+  found: readonly FoundLine[],
+): Promise<void> {
+  for await (const { printed } of confirmMatches(files, found, maxLineBytes)) {
+    if (!matches.push(printed)) break
+  }
+}
+
+function failed(message: string, exitCode: number | null, pattern: string): SmithersError {
+  return new SmithersError(
+    'TOOL_GREP_FAILED',
+    `ripgrep failed: ${message === '' ? `it exited with code ${exitCode}` : message}`,
+    { details: { exitCode, pattern }, effect: 'none' },
+  )
 }
 
 function stopped({ error, status, signal }: RunResult, program: string): SmithersError {

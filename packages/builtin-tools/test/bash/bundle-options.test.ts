@@ -10,7 +10,7 @@ import { createFileTask } from '../fixtures/file-task.ts'
 describe('createBuiltinTools', () => {
   test('speaks of a sandbox to the model only where one is required', () => {
     const describedWith = (options: Parameters<typeof createBuiltinTools>[0]) =>
-      String(createBuiltinTools(options).bash.description)
+      createBuiltinTools(options).bash.description
     expect(describedWith({})).not.toContain('sandbox')
     expect(describedWith({ isolation: 'none' })).not.toContain('sandbox')
     expect(describedWith({ isolation: 'none' })).toContain('all rights of the user')

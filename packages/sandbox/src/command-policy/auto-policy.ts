@@ -6,21 +6,25 @@ import { checkGitCommand, staysOnThisMachine } from './git-command.ts'
 const networkSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   [
     'npm',
-    new Set([
-      ...['install', 'i', 'in', 'ins', 'inst', 'isntall', 'add', 'ci', 'clean-install', 'ic'],
-      ...['install-test', 'it', 'install-ci-test', 'cit', 'update', 'up', 'upgrade', 'udpate'],
-      ...['publish', 'unpublish', 'deprecate', 'dist-tag', 'owner', 'access', 'team', 'org'],
-      ...['login', 'adduser', 'add-user', 'logout', 'whoami', 'profile', 'token', 'ping'],
-      ...['audit', 'outdated', 'search', 's', 'se', 'find', 'view', 'info', 'show', 'v', 'star'],
-      ...['init', 'create', 'doctor', 'hook', 'docs', 'home', 'repo', 'bugs', 'issues'],
-    ]),
+    new Set(
+      [
+        ['install', 'i', 'in', 'ins', 'inst', 'isntall', 'add', 'ci', 'clean-install', 'ic'],
+        ['install-test', 'it', 'install-ci-test', 'cit', 'update', 'up', 'upgrade', 'udpate'],
+        ['publish', 'unpublish', 'deprecate', 'dist-tag', 'owner', 'access', 'team', 'org'],
+        ['login', 'adduser', 'add-user', 'logout', 'whoami', 'profile', 'token', 'ping'],
+        ['audit', 'outdated', 'search', 's', 'se', 'find', 'view', 'info', 'show', 'v', 'star'],
+        ['init', 'create', 'doctor', 'hook', 'docs', 'home', 'repo', 'bugs', 'issues'],
+      ].flat(),
+    ),
   ],
   [
     'bun',
-    new Set([
-      ...['install', 'i', 'add', 'a', 'update', 'upgrade', 'publish', 'outdated', 'audit'],
-      ...['x', 'create', 'c', 'init', 'info'],
-    ]),
+    new Set(
+      [
+        ['install', 'i', 'add', 'a', 'update', 'upgrade', 'publish', 'outdated', 'audit'],
+        ['x', 'create', 'c', 'init', 'info'],
+      ].flat(),
+    ),
   ],
   ['pip', new Set(['install', 'download', 'wheel', 'search', 'index'])],
 ])

@@ -78,12 +78,14 @@ export function checkGitCommand(args: readonly string[]): CommandRefusal | null 
 }
 
 /** Options of the subcommands below whose value is the next argument. */
-const repositoryOptions = new Set([
-  ...['-b', '--branch', '-o', '--origin', '--push-option', '-c', '--config', '--depth', '--deepen'],
-  ...['-j', '--jobs', '--reference', '--reference-if-able', '--separate-git-dir', '--template'],
-  ...['--filter', '--shallow-since', '--shallow-exclude', '--refmap', '--negotiation-tip'],
-  ...['-s', '--strategy', '-X', '--strategy-option', '--revision'],
-])
+const repositoryOptions = new Set(
+  [
+    ['-b', '--branch', '-o', '--origin', '--push-option', '-c', '--config', '--depth', '--deepen'],
+    ['-j', '--jobs', '--reference', '--reference-if-able', '--separate-git-dir', '--template'],
+    ['--filter', '--shallow-since', '--shallow-exclude', '--refmap', '--negotiation-tip'],
+    ['-s', '--strategy', '-X', '--strategy-option', '--revision'],
+  ].flat(),
+)
 
 /** Subcommands whose first operand is a repository. */
 const repositorySubcommands = new Set(['clone', 'fetch', 'pull', 'push', 'ls-remote'])
@@ -94,7 +96,7 @@ const furtherRepository =
 
 /**
  * Whether a git command uses no other repository, or one that its arguments name by a path of this machine. False for
- * what is not certain, such as a remote's name, which stands for a path or a host.
+ * what is not certain, such as a remote's name, which can mean a path or a host.
  */
 export function staysOnThisMachine(args: readonly string[]): boolean {
   const { subcommand, rest, settings } = readGitCommand(args)
