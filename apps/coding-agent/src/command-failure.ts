@@ -1,12 +1,12 @@
-/** What the process ends with. A script that starts `smithers` can act on these. */
+/** Exit codes of the process, for scripts that start `smithers`. */
 export const exitCodes = {
-  /** What was asked for has happened. */
+  /** The command succeeded. */
   ok: 0,
-  /** The command was understood and did not succeed: the model failed, the tests are red, nothing isolates. */
+  /** The command failed: the model failed, a check does not hold, nothing isolates commands. */
   failed: 1,
   /** Wrong usage or bad input. Nothing was started and nothing was changed. */
   usage: 2,
-  /** Nothing has failed: a call waits for somebody who approves or rejects it. */
+  /** Nothing has failed: a call waits to be approved or rejected. */
   waiting: 3,
   /** Ctrl-C or SIGTERM. */
   interrupted: 130,
@@ -26,7 +26,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The input is wrong: says which value, and what to give instead. */
+/** Wrong input. The message says which value is wrong and what to give instead. */
 export function badInput(message: string, cause?: unknown): CommandFailure {
   return new CommandFailure(exitCodes.usage, message, { cause })
 }

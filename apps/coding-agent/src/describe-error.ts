@@ -1,10 +1,10 @@
 import { isSmithersError } from '@smithers/tool-core/log'
 
-/** An error in one line, with the code by which it is documented and what the model's provider answered. */
+/** An error in one line, with its documented code, or with the answer of the model's provider. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (isSmithersError(error)) return `${error.message} (${error.code})`
-  // The AI SDK gives up after several tries with an error that holds the last one.
+  // After several retries, the AI SDK throws an error that contains the last one.
   const lastError: unknown = (error as { lastError?: unknown }).lastError
   if (lastError instanceof Error) return describeError(lastError)
   if (error.name === 'AI_APICallError') {

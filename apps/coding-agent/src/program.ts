@@ -15,16 +15,16 @@ import { describeError } from './describe-error.ts'
 import { printable } from './terminal/printable.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
-/** What the program needs from the process that it runs in. */
+/** What the program needs from its process. */
 export interface ProgramOptions {
   readonly version: string
   readonly terminal: Terminal
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Aborted when the person interrupts; everything that runs stops then. */
+  /** Aborted on Ctrl-C or SIGTERM. */
   readonly interrupted: AbortSignal
 }
 
-/** Runs one command line and answers with the exit code of the process. */
+/** Runs one command line and returns the exit code of the process. */
 export async function runProgram(
   args: readonly string[],
   options: ProgramOptions,
@@ -34,7 +34,7 @@ export async function runProgram(
     await createProgram(options).parseAsync(args, { from: 'user' })
     return exitCodes.ok
   } catch (error) {
-    // Commander has printed its own message, or the help that was asked for.
+    // Commander has already printed its message or the help.
     if (error instanceof CommanderError) {
       return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
     }
@@ -66,11 +66,11 @@ function createProgram({ version, terminal, env, interrupted }: ProgramOptions):
       `
 Examples:
   smithers demo
-  smithers run "Fix the failing test" --root . --log calls.db --model anthropic/MODEL
-  smithers calls --log calls.db
+  smithers run "Fix the failing test" --root . --model anthropic/MODEL
+  smithers calls
 
 Exit codes: ${exitCodes.ok} done, ${exitCodes.failed} failed, ${exitCodes.usage} wrong usage or bad input (nothing was changed), ${exitCodes.waiting} a call waits for approval, ${exitCodes.interrupted} interrupted.
-Environment: NO_COLOR, FORCE_COLOR, SMITHERS_MODEL, SMITHERS_DEBUG (prints stacks), and the providers' keys.`,
+Environment: NO_COLOR, FORCE_COLOR, SMITHERS_LOG, SMITHERS_MODEL, SMITHERS_DEBUG (prints stack traces), and the providers' keys.`,
     )
   addRunCommand(program, { terminal, env, interrupted })
   addUpCommand(program, { terminal, interrupted })
@@ -85,7 +85,7 @@ Environment: NO_COLOR, FORCE_COLOR, SMITHERS_MODEL, SMITHERS_DEBUG (prints stack
   return program
 }
 
-/** Our prefix in place of commander's, and a suggestion on the line of the error it belongs to. */
+/** Replaces commander's prefix and puts its suggestion on the line of the error. */
 function oneLine(text: string): string {
   return `${text
     .replace(/^error: /, 'smithers: ')

@@ -8,10 +8,10 @@ const signals = ['SIGINT', 'SIGTERM'] as const
 for (const signal of signals) {
   process.once(signal, () => {
     interruption.abort(new Error(`Stopped by ${signal}.`))
-    // A second signal ends the process at once, as its default is.
+    // A second signal ends the process at once, which is the default.
   })
 }
-// `smithers calls | head` closes the pipe early; that is no failure.
+// `smithers calls | head` closes the pipe early, which is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit()
@@ -24,6 +24,6 @@ process.exitCode = await runProgram(process.argv.slice(2), {
   interrupted: interruption.signal,
 })
 if (interruption.signal.aborted) {
-  // What a workflow of somebody else left open must not keep an interrupted program alive.
+  // Handles that a workflow left open must not keep an interrupted program alive.
   setTimeout(() => process.exit(), 500).unref()
 }

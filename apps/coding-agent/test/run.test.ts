@@ -144,14 +144,7 @@ describe('smithers run', () => {
     expect(stderr).toMatch(/^smithers: claude-x: [^\n]*maxOutputTokens[^\n]*\n$/)
   })
 
-  test('remarks that a log inside the root can be changed by the agent', async () => {
-    const { folder, root, server } = await surroundings(() => ({ text: 'Hello.' }))
-    const { exitCode, stderr } = await run(server, { folder, root, log: join(root, 'calls.db') })
-    expect(exitCode).toBe(0)
-    expect(stderr).toMatch(/inside the root/)
-  })
-
-  test('shows what the sandbox undid, to the person and to the model', async () => {
+  test('shows what the sandbox undid, to the user and to the model', async () => {
     const { folder, root, log, server } = await surroundings(
       inTurn([
         { call: { name: 'bash', input: { cmd: 'sh', args: ['-c', 'echo x > .envrc'] } } },

@@ -100,6 +100,6 @@ describe('smithers show', () => {
   test('says in one line that there is no such call', async () => {
     const { exitCode, stderr } = await show('9')
     expect(exitCode).toBe(2)
-    expect(stderr).toBe('smithers: There is no call 9 in run run-1. "smithers calls" lists them.\n')
+    expect(stderr).toBe('smithers: No call 9 in run run-1. "smithers calls" lists them.\n')
   })
 })

@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -89,21 +90,24 @@ describe('smithers up', () => {
     const here = place()
     writeFileSync(here.gate, '')
     const limits = ['--max-output-bytes', '4000', '--tool-timeout-ms', '9000']
-    const { stdout } = await runSmithers(up(here, '--root', here.folder, ...limits, '--json'))
+    const root = join(here.folder, 'other')
+    mkdirSync(root)
+    writeFileSync(join(root, 'seen.txt'), '')
+    const { stdout } = await runSmithers(up(here, '--root', root, ...limits, '--json'))
     const events = stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { type: string })
     expect(events.at(-1)).toEqual({
       type: 'outputs',
-      outputs: { result: { text: 'gate\nproject\nruns.db\nruns.db-shm\nruns.db-wal' } },
+      outputs: { result: { text: 'seen.txt' } },
     })
     expect(events.map(({ type }) => type)).toContain('call-end')
   })
 
   test.each([
     [['up', 'missing.tsx'], 'There is no workflow at missing.tsx.'],
-    [['up', 'runs.db'], 'runs.db is no program.'],
+    [['up', 'runs.db'], 'runs.db is not a program.'],
     [['up', 'empty.ts'], 'empty.ts exports no workflow.'],
     [['up', 'wrong.tsx'], 'The workflow wrong.tsx cannot be loaded:'],
     [['up', 'project/workflow.tsx', '--input', '{'], '--input is not JSON:'],
@@ -118,7 +122,19 @@ describe('smithers up', () => {
       "The input does not match the workflow's schema",
     ],
     [['up', 'project/workflow.tsx', '--root', 'nowhere'], '--root nowhere is not a directory.'],
-    [['resume', 'r1'], 'There is no log at smithers.db.'],
+    [['resume', 'r1'], 'There is no log at /'],
+    [
+      ['up', 'project/workflow.tsx', '--log', 'project/runs.db'],
+      'The log project/runs.db is inside the root',
+    ],
+    [
+      ['up', 'project/workflow.tsx', '--log', 'link/runs.db'],
+      'The log link/runs.db is inside the root',
+    ],
+    [
+      ['up', 'project/workflow.tsx', '--root', '.', '--log', 'runs.db'],
+      'The log runs.db is inside the root',
+    ],
     [['why', 'r1', '--log', 'nothing.db'], 'There is no log at nothing.db.'],
   ])('answers %j with one line and exit code 2', async (args, message) => {
     const { folder } = place()
@@ -129,6 +145,7 @@ describe('smithers up', () => {
     ] as const) {
       writeFileSync(join(folder, name), text)
     }
+    symlinkSync('project', join(folder, 'link'))
     const before = readdirSync(folder, { recursive: true })
     const { exitCode, stderr } = await runSmithers(args, { cwd: folder })
     expect(exitCode).toBe(2)
@@ -150,14 +167,14 @@ describe('smithers up', () => {
 })
 
 describe('smithers resume', () => {
-  test('goes on after Ctrl-C without running again what had finished', async () => {
+  test('continues after Ctrl-C without running finished tasks again', async () => {
     const here = place()
     const first = startSmithers(up(here))
     await untilPrinted(first.stdout, /✓ list/)
     first.kill('SIGINT')
     const stopped = await first.outcome
     expect(stopped.exitCode).toBe(130)
-    expect(stopped.stdout).toContain(`Go on with: smithers resume r1 --log ${here.log}`)
+    expect(stopped.stdout).toContain(`Resume with: smithers resume r1 --log ${here.log}`)
     expect(await explained(here)).toMatch(
       /^Run r1 of workflow "shout" was stopped at .* One task has finished\. Task "gate" was interrupted in attempt 1\./,
     )
@@ -167,21 +184,21 @@ describe('smithers resume', () => {
     expect(resumed.exitCode).toBe(0)
     expect(resumed.stdout).toContain('resumed, 1 task done')
     expect(resumed.stdout).not.toContain('✓ list')
-    expect(await explained(here)).toMatch(/finished at .*; nothing is left to do\.$/)
+    expect(await explained(here)).toMatch(/finished at .*\.$/)
     const again = await runSmithers(['resume', 'r1', '--log', here.log])
     expect([again.exitCode, again.stderr]).toEqual([0, ''])
-    expect(again.stdout).toContain('This run has finished already; nothing was run again.')
+    expect(again.stdout).toContain('This run has already finished; nothing was run again.')
     expect(JSON.parse(again.stdout.slice(again.stdout.indexOf('\n{\n')))).toEqual({
       result: { text: 'workflow.tsx' },
     })
   })
 
-  test('goes on after kill -9, and until then says so', async () => {
+  test('continues after kill -9, and reports the kill until then', async () => {
     const here = place()
     const first = startSmithers(up(here))
     await untilPrinted(first.stdout, /✓ list/)
     expect(await explained(here)).toMatch(
-      /is running in process .* It waits for task "gate", attempt 1, begun \d+ s ago\./,
+      /is running in process .* It waits for task "gate", attempt 1, started \d+ s ago\./,
     )
     const second = await runSmithers(['resume', 'r1', '--log', here.log])
     expect(second.exitCode).toBe(1)
@@ -190,7 +207,7 @@ describe('smithers resume', () => {
     first.kill('SIGKILL')
     await first.outcome
     expect(await explained(here)).toMatch(
-      new RegExp(`was interrupted: process ${first.pid} on \\S+, which worked on it, is gone\\.`),
+      new RegExp(`was interrupted: its process ${first.pid} on \\S+ is gone\\.`),
     )
     const { stdout } = await runSmithers(['runs', '--log', here.log])
     expect(stdout).toMatch(/^r1 +shout +interrupted +1 of 2/m)
@@ -200,7 +217,7 @@ describe('smithers resume', () => {
 })
 
 describe('smithers resume, without the file of the workflow', () => {
-  test('asks for it, and goes on with one that has moved', async () => {
+  test('asks for it, and resumes with one that has moved', async () => {
     const here = place('broken')
     expect((await runSmithers(up(here))).exitCode).toBe(1)
     const moved = join(here.folder, 'project', 'moved.tsx')
@@ -217,7 +234,7 @@ describe('smithers resume, without the file of the workflow', () => {
 })
 
 describe('smithers why', () => {
-  test('tells why a run failed', async () => {
+  test('explains why a run failed', async () => {
     const here = place('broken')
     const { exitCode, stderr } = await runSmithers(up(here))
     expect(exitCode).toBe(1)
@@ -225,7 +242,7 @@ describe('smithers why', () => {
     // The command that resumes is on stdout, once.
     expect(stderr).not.toContain('runId')
     expect(await explained(here)).toMatch(
-      /failed at .*\. One task has finished\. Task "gate" failed in attempt 1: the gate is broken\. "smithers resume r1 --log \S+" goes on from here/,
+      /failed at .*\. One task has finished\. Task "gate" failed in attempt 1: the gate is broken\. "smithers resume r1 --log \S+" continues from here/,
     )
   })
 

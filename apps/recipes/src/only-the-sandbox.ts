@@ -11,7 +11,7 @@ const sandbox = await createSandbox({ rootDir })
 await sandbox.files.write('notes/today.txt', 'buy milk\n')
 console.log(await sandbox.files.readText('notes/today.txt'))
 
-// Whatever leads out is refused: dots, absolute paths, links.
+// Paths that lead outside are refused: dots, absolute paths, links.
 await symlink('/etc', join(rootDir, 'way-out'))
 for (const path of ['../secret.txt', '/etc/hostname', 'way-out/hostname']) {
   await sandbox.files.readText(path).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// A bundle of one's own: two of the built-in tools, and a tool that costs money. The agent's model is a mock, so that
+// Your own bundle: two built-in tools and a tool that costs money. The agent's model is a mock, so that
 // this runs offline; put any AI SDK model in its place.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { ToolLoopAgent } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { z } from 'zod'
 
-// The shop stands for a service that takes idempotency keys: an order that it has seen is not placed again.
+// The shop is a service that takes idempotency keys: it places each order once.
 const orders = new Map<string, string>()
 
 const placeOrder = defineTool({
@@ -19,7 +19,7 @@ const placeOrder = defineTool({
   schema: z.object({ sku: z.string(), note: z.string().optional() }),
   sideEffect: true,
   idempotent: false,
-  // The note is free text: a reworded note is still the same order.
+  // The note is free text. With another note it is still the same order.
   key: ({ sku }) => [sku],
   execute({ sku }, ctx) {
     orders.set(ctx.idempotencyKey, sku)

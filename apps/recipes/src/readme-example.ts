@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tools } from '@smithers/builtin-tools'
@@ -11,17 +11,20 @@ const sendMail = defineTool({
   schema: z.object({ to: z.email(), text: z.string() }),
   sideEffect: true,
   idempotent: false,
-  // Free text is reworded on a retry; the key names what is meant.
+  // A retry may reword free text. The key names the intent.
   key: ({ to }) => ['welcome', to],
   execute: async ({ to }, ctx) => `sent to ${to} with key ${ctx.idempotencyKey}`,
 })
 
 const folder = await mkdtemp(join(tmpdir(), 'smithers-'))
+const rootDir = join(folder, 'project')
+await mkdir(rootDir)
+// Beside the root, not in it: the tools must not be able to change their log.
 const log = createSqliteLog({ path: join(folder, 'calls.db') })
-const run = createToolRun({ runId: 'hello', nodeId: 'welcome', rootDir: folder, log })
+const run = createToolRun({ runId: 'hello', nodeId: 'welcome', rootDir, log })
 const { read, write, bash, mail } = run.tools({ ...tools, mail: sendMail })
 
-// An agent gets the same object: new ToolLoopAgent({ model, tools: run.tools(…) }). Here we make its calls ourselves.
+// An agent gets the same object: new ToolLoopAgent({ model, tools: run.tools(…) }). Here we make its calls.
 let calls = 0
 const call = () => ({ toolCallId: `call-${++calls}`, messages: [] })
 const refused = (error: Error) => console.log(error.message.split('. ')[0])

@@ -3,7 +3,7 @@ export function splitEvenly(totalCents, people) {
   if (!Number.isInteger(people) || people < 1) {
     throw new RangeError(`Cannot split a bill among ${people} people.`)
   }
-  // Nobody can pay a fraction of a cent.
+  // Cents cannot be divided.
   const share = Math.floor(totalCents / people)
   return Array.from({ length: people }, () => share)
 }

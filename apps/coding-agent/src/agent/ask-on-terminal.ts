@@ -3,15 +3,15 @@ import type { ApprovalDecision, ApprovalRequest, OnApproval } from '@smithers/to
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-/** True when somebody sits before the program and can answer. */
+/** True when a user at the terminal can answer questions. */
 export function isInteractive({ stdout }: Terminal): boolean {
   return stdout.isTTY === true && process.stdin.isTTY
 }
 
 /**
- * Asks the person about each call, one after the other, also when several are made at once.
+ * Asks the user about each call, one at a time, even when several are made at once.
  *
- * @param hold Keeps everybody else off the terminal until the function that it returns is called.
+ * @param hold Reserves the terminal until the returned function is called.
  */
 export function askOnTerminal(terminal: Terminal, hold: () => () => void): OnApproval {
   let last: Promise<unknown> = Promise.resolve()
@@ -33,24 +33,25 @@ async function ask(
   { approval, args, problem, context }: ApprovalRequest,
   { line, colors }: Terminal,
 ): Promise<ApprovalDecision | undefined> {
-  // Loaded here: most runs ask nothing.
+  // Loaded on demand: most runs ask nothing.
   const [{ isCancel, select, text }, { approvalText }] = await Promise.all([
     import('@clack/prompts'),
     import('../terminal/approval-text.ts'),
   ])
   const decidedBy = userInfo().username
-  // A run that is stopped meanwhile waits for no answer.
+  // A run that has been stopped needs no answer.
   const signal = context.abortSignal
   if (signal.aborted) return undefined
   line(`\n${colors.bold(printable(approval.prompt ?? `Run ${approval.toolName}?`))}`)
   line(await approvalText(approval.toolName, args, context.rootDir, colors))
-  if (problem !== undefined) line(colors.yellow(`Your arguments do not fit: ${printable(problem)}`))
+  if (problem !== undefined)
+    line(colors.yellow(`Your arguments do not match: ${printable(problem)}`))
   const choice = await select({
     message: 'Approve this call?',
     signal,
     options: [
       { value: 'approve', label: 'Approve' },
-      { value: 'reject', label: 'Reject', hint: 'the agent is told why' },
+      { value: 'reject', label: 'Reject', hint: 'the agent learns why' },
       { value: 'change', label: 'Approve with other arguments' },
       { value: 'later', label: 'Decide later', hint: 'the run pauses' },
     ],
@@ -71,7 +72,7 @@ async function ask(
     message: 'The arguments, as JSON',
     signal,
     initialValue: JSON.stringify(args),
-    validate: (value) => (isJson(value ?? '') ? undefined : 'This is no JSON.'),
+    validate: (value) => (isJson(value ?? '') ? undefined : 'This is not JSON.'),
   })
   if (isCancel(json)) return undefined
   return { approved: true, decidedBy, approvedArgs: JSON.parse(json) as unknown }

@@ -2,16 +2,16 @@ import { type BuiltinTools, createBuiltinTools } from '@smithers/builtin-tools'
 import { withGates } from '@smithers/tool-core'
 import { approvalPrompts, type ToolName } from './tool-names.ts'
 
-/** Which calls somebody must approve. */
+/** Which calls need approval. */
 export interface Asking {
   readonly tools: readonly ToolName[]
   /** Only the first call for each file, not every one. */
   readonly oncePerFile: boolean
 }
 
-/** The built-in tools; calls of those that are asked about need approval. */
+/** The built-in tools, with approval required for calls of the named ones. */
 export function askedTools({ tools: names, oncePerFile }: Asking): BuiltinTools {
-  // What is not enforced was said when the run began.
+  // What is not enforced was printed when the run began.
   const tools = createBuiltinTools({ warn() {} })
   const asked = new Set<string>()
   const needsApproval = ({ path }: { readonly path?: string }): boolean => {

@@ -6,7 +6,7 @@ export async function isolationFor(rootDir: string, allowNetwork: boolean): Prom
   const sandbox = await createSandbox({
     rootDir,
     network: allowNetwork ? 'host' : 'none',
-    // The report is shown; it says the same.
+    // The report, which is printed, says the same.
     warn() {},
   })
   sandbox.close()

@@ -4,10 +4,10 @@ import { badInput } from '../command-failure.ts'
 interface Provider {
   /** The environment variable that holds the key. */
   readonly keyVariable: string
-  /** Servers on one's own machine ask for no key. */
+  /** Local servers need no key. */
   readonly keyRequired: boolean
   readonly baseUrlRequired: boolean
-  /** Loads the provider's package: only the chosen one costs start-up time. */
+  /** Loads the provider's package. Only the chosen one costs start-up time. */
   load(settings: ProviderSettings): Promise<LanguageModel>
 }
 
@@ -65,8 +65,8 @@ export interface LanguageModelChoice {
 }
 
 /**
- * The model that `provider/model` names, with its key from the environment. Everything that can be wrong without
- * asking the provider is refused here, before anything is opened.
+ * The model named by `provider/model`, with its key from the environment. Refuses everything that can be wrong without
+ * a request to the provider.
  */
 export async function resolveLanguageModel(choice: LanguageModelChoice): Promise<LanguageModel> {
   const slash = choice.model.indexOf('/')

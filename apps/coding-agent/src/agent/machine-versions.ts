@@ -4,7 +4,7 @@ import { machine, release, type } from 'node:os'
 import { execa } from 'execa'
 import packageJson from '../../package.json' with { type: 'json' }
 
-/** What a report of a problem needs to say of the machine. Null for a program that is not there. */
+/** Facts about the machine for a bug report. Null for a program that is not installed. */
 export interface MachineVersions {
   readonly smithers: string
   readonly node: string
@@ -14,10 +14,10 @@ export interface MachineVersions {
   readonly ripgrep: string | null
 }
 
-/** Asks the programs that confinement and search are built on for their versions. */
+/** Finds the versions of the programs used for confinement and search. */
 export async function machineVersions(): Promise<MachineVersions> {
   const [bubblewrap, ripgrep] = await Promise.all([
-    versionOf(bubblewrapPlaces.find((path) => existsSync(path))),
+    versionOf(bubblewrapPaths.find((path) => existsSync(path))),
     versionOf(ripgrepPath()),
   ])
   return {
@@ -29,15 +29,15 @@ export async function machineVersions(): Promise<MachineVersions> {
   }
 }
 
-// Where the sandbox looks: not on PATH, where a project may put its own.
-const bubblewrapPlaces = [
+// The sandbox looks here and not on PATH, where a project could put its own.
+const bubblewrapPaths = [
   '/usr/bin/bwrap',
   '/usr/local/bin/bwrap',
   '/bin/bwrap',
   '/run/current-system/sw/bin/bwrap',
 ]
 
-/** The ripgrep that `grep` runs: that of its package, else the one on PATH. */
+/** The ripgrep that `grep` runs: the one from its package, or else the one on PATH. */
 function ripgrepPath(): string {
   try {
     const requireFromTools = createRequire(import.meta.resolve('@smithers/builtin-tools'))

@@ -1,10 +1,10 @@
 import { APICallError, type LanguageModel, wrapLanguageModel } from 'ai'
 import { describeError } from '../describe-error.ts'
 
-/** How often a request that failed is repeated: by the AI SDK, after 2 and 4 seconds unless the provider says otherwise. */
+/** How often the AI SDK retries a failed request: after 2 and 4 seconds unless the provider says otherwise. */
 export const modelRetries = 2
 
-/** A model that tells `note` of each request that failed and is made again, since nothing else shows for seconds. */
+/** A model that reports each retry to `note`, since nothing else is visible for seconds. */
 export function notingRetries(model: LanguageModel, note: (text: string) => void): LanguageModel {
   if (typeof model === 'string') return model
   let failures = 0
@@ -20,7 +20,7 @@ export function notingRetries(model: LanguageModel, note: (text: string) => void
           const again =
             failures < modelRetries && APICallError.isInstance(error) && error.isRetryable
           failures = again ? failures + 1 : 0
-          if (again) note(`${describeError(error)}; trying again, ${failures} of ${modelRetries}`)
+          if (again) note(`${describeError(error)}; retrying, ${failures} of ${modelRetries}`)
           throw error
         }
       },

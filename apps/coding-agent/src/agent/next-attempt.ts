@@ -1,6 +1,6 @@
 import type { ToolCallLog } from '@smithers/tool-core'
 
-/** The number of the attempt that begins now: one after the last of this task that the log holds. */
+/** The number of the next attempt: one more than the last attempt of this task in the log. */
 export async function nextAttempt(
   log: ToolCallLog,
   task: { readonly runId: string; readonly nodeId: string; readonly iteration: number },

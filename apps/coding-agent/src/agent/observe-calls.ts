@@ -8,9 +8,9 @@ import type { RunReporter } from '../terminal/run-reporter.ts'
 
 /** The calls of a run being reported. */
 export interface ObservedCalls {
-  /** Calls that began until now. */
+  /** Number of calls that have begun. */
   count(): number
-  /** Stops reporting when every call that began has ended: an abort ends them, but not at once. */
+  /** Stops reporting once every call has ended, which takes a moment after an abort. */
   stop(): Promise<void>
 }
 

@@ -8,7 +8,7 @@ export interface WaitingCall {
   readonly approvalId: string
   readonly nodeId: string
   readonly toolName: string
-  /** What the approver is asked; the arguments when the tool asks nothing of its own. */
+  /** The approval prompt, or the arguments if the tool has none. */
   readonly question: string
   readonly approve: string
   readonly reject: string
@@ -19,7 +19,7 @@ export function isPaused(error: unknown): error is SmithersError {
   return isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED'
 }
 
-/** The calls of a run that nobody has decided about. */
+/** The pending calls of a run. */
 export async function waitingCalls(
   log: ToolCallLog,
   runId: string,
@@ -29,7 +29,7 @@ export async function waitingCalls(
   return approvals.map((approval) => waitingCall(approval, logArgument(logPath)))
 }
 
-/** @param logOption What follows a command to make it read the log. */
+/** @param logOption The option that makes a command read this log. */
 export function waitingCall(
   { id, nodeId, toolName, prompt, inputJson }: ApprovalRow,
   logOption: string,
@@ -44,12 +44,16 @@ export function waitingCall(
   }
 }
 
-/** The run waits for somebody, which is no failure: its exit code is its own. */
-export function pausedFailure(cause: SmithersError, count: number, goOn: string): CommandFailure {
+/** The outcome of a paused run. Its exit code differs from that of a failure. */
+export function pausedFailure(
+  cause: SmithersError,
+  count: number,
+  resumeWith: string,
+): CommandFailure {
   const calls = count === 1 ? 'a call waits' : `${count} calls wait`
   return new CommandFailure(
     exitCodes.waiting,
-    `The run is paused: ${calls} for approval. When it is decided, go on with: ${goOn}`,
+    `The run is paused: ${calls} for approval. After the decision, resume with: ${resumeWith}`,
     { cause },
   )
 }

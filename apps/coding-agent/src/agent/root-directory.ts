@@ -10,7 +10,7 @@ export function checkedRoot(path: string): string {
   return realpathSync(path)
 }
 
-/** Whether a file lies under the root, where the agent can change it. */
+/** True for a path inside the root, where the agent can change it. */
 export function isBeneath(rootDir: string, path: string): boolean {
   const steps = relative(rootDir, resolve(path))
   return (
@@ -18,7 +18,7 @@ export function isBeneath(rootDir: string, path: string): boolean {
   )
 }
 
-/** Whether there is a directory at the path. */
+/** True for the path of a directory. */
 export function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }

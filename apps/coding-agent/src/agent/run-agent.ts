@@ -14,11 +14,11 @@ import { observeCalls } from './observe-calls.ts'
 import { isPaused, pausedFailure, waitingCalls } from './paused-run.ts'
 import { newRunId } from '../workflow/new-run-id.ts'
 
-/** Everything a run needs, resolved and checked. */
+/** Everything that a run needs, resolved and checked. */
 export interface AgentRunOptions {
   readonly task: string
   readonly model: LanguageModel
-  /** As the person wrote it. */
+  /** As the user wrote it. */
   readonly modelName: string
   /** Absolute and canonical. */
   readonly rootDir: string
@@ -30,18 +30,18 @@ export interface AgentRunOptions {
   readonly maxOutputBytes: number | undefined
   readonly timeoutMs: number | undefined
   readonly maxSteps: number
-  /** Tools whose calls somebody must approve. */
+  /** Tools whose calls need approval. */
   readonly ask: Asking
-  /** Answers at once; without it the run pauses. */
+  /** Decides about calls that need approval; without it the run pauses. */
   readonly onApproval: OnApproval | undefined
   readonly reporter: RunReporter
   readonly abortSignal: AbortSignal
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface AgentRunResult {
   readonly runId: string
-  /** The model's last words. */
+  /** The model's last text. */
   readonly answer: string
 }
 
@@ -50,13 +50,13 @@ Paths are relative to the folder; nothing outside it can be reached. bash takes 
 When a tool refuses something, its message says why: respect it, and say so in your answer.
 Look before you change, change little, run the tests, and finish with a short summary of what you did.`
 
-/** The task's name in the log: the app runs one agent, so there is one. */
+/** The task's name in the log. The app runs a single agent. */
 const nodeId = 'agent'
 
 /**
  * Runs the agent until it has an answer.
  *
- * @throws CommandFailure when it ends without one: the provider failed, the steps ran out, the log could not be kept.
+ * @throws CommandFailure when it ends without one: the provider failed, the steps ran out, or the log failed.
  */
 export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult> {
   const { reporter, log } = options
@@ -142,11 +142,11 @@ async function converse(options: AgentRunOptions, run: ToolRun, progress: Progre
     tools,
     stopWhen: isStepCount(options.maxSteps),
     maxRetries: modelRetries,
-    // Reported below, as parts of the stream; the default prints the whole error.
+    // Reported below as parts of the stream. The default prints the whole error.
     onError() {},
   })
   const result = await agent.stream({
-    // With what earlier attempts of this run may have done already, if there were any.
+    // With a warning of what earlier attempts of this run may have done.
     messages: await run.messages([{ role: 'user', content: options.task }]),
     abortSignal: run.abortSignal,
   })
@@ -167,7 +167,7 @@ async function converse(options: AgentRunOptions, run: ToolRun, progress: Progre
   }
 }
 
-/** Why a conversation that ended without an error is no success. */
+/** Why a conversation that ended without an error did not succeed. */
 function incomplete(
   { finishReason, steps }: Progress,
   maxSteps: number,

@@ -1,6 +1,6 @@
 import { badInput } from '../command-failure.ts'
 
-/** What a person is asked about a call of each tool. Names its arguments as the log shows them. */
+/** The approval prompt of each tool, with its arguments as the log shows them. */
 export const approvalPrompts = {
   read: 'Read {{path}}?',
   write: 'Write {{path}}?',
@@ -18,7 +18,7 @@ export function toolNames(value: string): ToolName[] {
   const unknown = names.filter((name) => !Object.hasOwn(approvalPrompts, name))
   if (unknown.length > 0) {
     throw badInput(
-      `--ask ${value} names no tool: ${unknown.join(', ')}. The tools are ${Object.keys(approvalPrompts).join(', ')}.`,
+      `--ask ${value} has unknown tools: ${unknown.join(', ')}. The tools are ${Object.keys(approvalPrompts).join(', ')}.`,
     )
   }
   return names as ToolName[]

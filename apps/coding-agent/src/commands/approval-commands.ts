@@ -7,6 +7,7 @@ import {
   resolveToolApproval,
 } from '@smithers/tool-core'
 import { badInput } from '../command-failure.ts'
+import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { coloredPatch } from '../terminal/colored-patch.ts'
 import { printable } from '../terminal/printable.ts'
@@ -14,7 +15,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { logOption } from './log-option.ts'
 
 interface DecideOptions {
-  readonly log: string
+  readonly log?: string
   readonly run?: string
   readonly args?: string
   readonly comment?: string
@@ -22,41 +23,41 @@ interface DecideOptions {
   readonly json?: true
 }
 
-/** Adds `smithers approvals`, `approve` and `reject`: decisions about calls that wait, from any process. */
+/** Adds `smithers approvals`, `approve` and `reject`: decides about pending calls from any process. */
 export function addApprovalCommands(program: Command, terminal: Terminal): void {
   program
     .command('approvals')
-    .summary('list the calls that wait for approval')
-    .description('Lists the calls that wait for approval, the oldest first, with their arguments.')
+    .summary('list pending calls')
+    .description('Lists the calls that wait for approval, oldest first, with their arguments.')
     .addOption(logOption())
     .option('--run <id>', 'only this run')
-    .option('--json', 'print one JSON document a line, an approval each')
+    .option('--json', 'print JSON Lines, one approval per line')
     .action((options: Pick<DecideOptions, 'log' | 'run' | 'json'>) => list(options, terminal))
   const decision = (name: 'approve' | 'reject'): Command =>
     program
       .command(name)
       .argument('<id>', 'the id of the approval, or of the call')
       .addOption(logOption())
-      .option('--run <id>', 'the run, when calls of several runs have the id')
+      .option('--run <id>', 'the run, if calls of several runs have this id')
       .option(
         '--comment <text>',
-        name === 'reject' ? 'why; the agent reads it' : 'why; kept with the approval',
+        name === 'reject' ? 'the reason; the agent reads it' : 'the reason; kept with the approval',
       )
-      .option('--by <name>', 'who decides', userInfo().username)
-      .option('--json', 'print one JSON document: the approval as it now is')
+      .option('--by <name>', 'the name of the approver', userInfo().username)
+      .option('--json', 'print one JSON document: the approval after the decision')
       .action((id: string, options: DecideOptions) =>
         decide(id, name === 'approve', options, terminal),
       )
   decision('approve')
-    .summary('let a call run that waits for approval')
+    .summary('approve a pending call')
     .description(
-      'Approves a call. It runs when the run goes on: with the same "smithers run … --run ID", or "smithers resume ID". A decision is final.',
+      'Approves a call. It runs when the run is resumed with "smithers resume ID" or the same "smithers run … --run ID". A decision is final.',
     )
     .option('--args <json>', "the arguments to run with instead of the agent's")
   decision('reject')
-    .summary('refuse a call that waits for approval')
+    .summary('reject a pending call')
     .description(
-      'Rejects a call. The agent is told so, and why, when the run goes on. A decision is final.',
+      'Rejects a call. The agent learns of it, and of the reason, when the run is resumed. A decision is final.',
     )
 }
 
@@ -64,7 +65,7 @@ async function list(
   { log: path, run, json }: Pick<DecideOptions, 'log' | 'run' | 'json'>,
   terminal: Terminal,
 ): Promise<void> {
-  const log = openExistingLog(path)
+  const log = openExistingLog(logPathOf(path))
   try {
     const waiting = await pendingApprovals({ log, runId: run })
     const { colors } = terminal
@@ -120,16 +121,14 @@ async function decide(
     comment: options.comment,
     ...(options.args === undefined ? {} : { approvedArgs: parsed(options.args) }),
   }
-  const log = openExistingLog(options.log)
+  const log = openExistingLog(logPathOf(options.log))
   try {
     const approval = await resolveToolApproval({ log, id, runId: options.run, ...decision })
     if (options.json === true) return terminal.json(approval)
     terminal.line(`${approval.id}  ${printable(approval.toolName)}  ${approval.status}`)
-    terminal.note(
-      `The run ${printable(approval.runId)} goes on when it is started again with its name.`,
-    )
+    terminal.note(`Resume run ${printable(approval.runId)} to continue.`)
   } catch (error) {
-    // Bad input is told apart from failures by the exit code.
+    // The exit code distinguishes bad input from failures.
     if (isSmithersError(error) && inputCodes.has(error.code)) throw badInput(error.message, error)
     throw error
   } finally {
@@ -147,6 +146,6 @@ function parsed(json: string): unknown {
   try {
     return JSON.parse(json) as unknown
   } catch (error) {
-    throw badInput(`--args is no JSON: ${(error as Error).message}`, error)
+    throw badInput(`--args is not JSON: ${(error as Error).message}`, error)
   }
 }

@@ -1,15 +1,17 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { ToolCallRow, ToolCallStatus } from '@smithers/tool-core/log'
-import { callVerdict } from '../log/call-outcome.ts'
+import { callOutcome } from '../log/call-outcome.ts'
+import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { allRows } from '../log/all-rows.ts'
 import { callTable } from '../terminal/call-table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { logOption } from './log-option.ts'
 import { positiveInteger } from './option-values.ts'
 
 interface CallsOptions {
-  readonly log: string
+  readonly log?: string
   readonly run?: string
   readonly task?: string
   readonly tool?: string
@@ -18,15 +20,15 @@ interface CallsOptions {
   readonly json?: true
 }
 
-/** Adds `smithers calls`: the calls of a log, oldest first. */
+/** Adds `smithers calls`: lists the calls in a log, oldest first. */
 export function addCallsCommand(program: Command, terminal: Terminal): void {
   program
     .command('calls')
-    .summary('list the calls of a log')
+    .summary('list calls')
     .description(
-      'Lists the calls of a log, oldest first: what was called, what became of it, whether it may have had an effect, and the first part of its idempotency key. A call that was started and whose process is gone is "unknown": its effect may have happened.',
+      'Lists the calls in a log, oldest first, with their outcome, their effect and the first part of their idempotency key. A call whose process died has the outcome "unknown": its effect may have happened.',
     )
-    .requiredOption('--log <file>', 'the log, a SQLite file')
+    .addOption(logOption())
     .option('--run <id>', 'only this run')
     .option('--task <id>', 'only this task of a workflow')
     .option('--tool <name>', 'only calls of this tool')
@@ -37,21 +39,21 @@ export function addCallsCommand(program: Command, terminal: Terminal): void {
         'error',
       ]),
     )
-    .option('--limit <n>', 'the newest N calls', positiveInteger, 200)
-    .option('--json', 'print one JSON document a line, a call each, with the outcome added')
+    .option('--limit <n>', 'show the newest N calls', positiveInteger, 200)
+    .option('--json', 'print JSON Lines, one call per line, with its outcome')
     .addHelpText(
       'after',
       `
 Examples:
-  smithers calls --log calls.db
-  smithers calls --log calls.db --status started
-  smithers calls --log calls.db --json | jq -r .toolName | sort | uniq -c`,
+  smithers calls
+  smithers calls --status started
+  smithers calls --json | jq -r .toolName | sort | uniq -c`,
     )
     .action((options: CallsOptions) => listCalls(options, terminal))
 }
 
 async function listCalls(options: CallsOptions, terminal: Terminal): Promise<void> {
-  const log = openExistingLog(options.log)
+  const log = openExistingLog(logPathOf(options.log))
   try {
     const newest: ToolCallRow[] = []
     let more = false
@@ -69,13 +71,13 @@ async function listCalls(options: CallsOptions, terminal: Terminal): Promise<voi
     const rows = newest.toReversed()
     const nowMs = Date.now()
     if (options.json) {
-      for (const row of rows) terminal.json({ ...row, ...callVerdict(row, nowMs) })
+      for (const row of rows) terminal.json({ ...row, ...callOutcome(row, nowMs) })
     } else if (rows.length > 0) {
       terminal.line(callTable(rows, nowMs, terminal.colors))
     } else {
       terminal.note('No calls match.')
     }
-    if (more) terminal.note(`There are older calls: --limit ${options.limit * 2} shows more.`)
+    if (more) terminal.note(`There are older calls. --limit ${options.limit * 2} shows more.`)
   } finally {
     await log.close()
   }

@@ -2,20 +2,20 @@ import type { Command } from 'commander'
 import { isInteractive } from '../agent/ask-on-terminal.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-/** Adds `smithers demo`: the main job, offline. */
+/** Adds `smithers demo`: the main use case, offline. */
 export function addDemoCommand(
   program: Command,
   { terminal, interrupted }: { readonly terminal: Terminal; readonly interrupted: AbortSignal },
 ): void {
   program
     .command('demo')
-    .summary('watch a workflow repair a repository and survive a kill; needs no key and no network')
+    .summary('watch a workflow repair a repository and survive a kill, without a key or a network')
     .description(
-      'A workflow of scripted models drives the real tools on a copy of a small repository with a failing test: it looks, patches, mends its patch by the error, runs the tests, meets two guards, and pays. Its process is killed while it pays, and another one resumes the run. Exits with 0 only when the tests are green, the guards have held and one payment was booked.',
+      'A workflow with scripted models uses the real tools on a copy of a small repository with a failing test. It finds the bug, corrects a patch that does not apply, runs the tests, is stopped by two guards, and pays. Its process is killed while it pays, and another one resumes the run. Exits with 0 only if the tests pass, both guards worked and exactly one payment was booked.',
     )
     .option(
       '--json',
-      'print one JSON document a line: task, then the events of the run, then diff, run, call, isolation, check, left',
+      'print JSON Lines: task, then the events of the run, then diff, run, call, isolation, check, left',
     )
     .action(({ json }: { readonly json?: true }) => demo(json === true, terminal, interrupted))
 }

@@ -4,16 +4,16 @@ import { CommandFailure, exitCodes } from '../command-failure.ts'
 import { factsTable, isolationTable, missingIsolation } from '../terminal/isolation-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-/** Adds `smithers doctor`: what the operating system enforces here. */
+/** Adds `smithers doctor`: reports what the operating system enforces here. */
 export function addDoctorCommand(program: Command, terminal: Terminal): void {
   program
     .command('doctor')
-    .summary('tell what is enforced on this machine')
+    .summary('report what is enforced on this machine')
     .description(
-      'Tells what the operating system enforces for the commands of an agent, found out by trying it: a command that must fail to read, write, connect and survive. Exits with 1 when nothing isolates them.',
+      'Reports what the operating system enforces for the commands of an agent. It finds out by trying: it starts a command that must fail to read, write, connect and survive. Exits with 1 when commands are not isolated.',
     )
     .option('--root <dir>', 'the folder that an agent would work in', '.')
-    .option('--json', 'print one JSON document: the report of the sandbox, and the versions')
+    .option('--json', 'print one JSON document: the sandbox report and the versions')
     .action((options: { readonly root: string; readonly json?: true }) =>
       examine(options, terminal),
     )
@@ -41,7 +41,7 @@ async function examine(
   if (report.backend === 'none') {
     throw new CommandFailure(
       exitCodes.failed,
-      'Nothing isolates commands here; only the policy does.',
+      'Commands are not isolated here; only the command policy applies.',
     )
   }
 }

@@ -1,17 +1,16 @@
 import { Option } from 'commander'
+import { isDefaultLog } from '../log/log-path.ts'
 import { shellWord } from '../terminal/shell-word.ts'
 
-/** The file that is meant when none is given. */
-const defaultLog = 'smithers.db'
-
-/** What follows a command to make it read this log; empty for the default. */
+/** The option that makes a printed command read this log; empty for the default log. */
 export function logArgument(path: string): string {
-  return path === defaultLog ? '' : ` --log ${shellWord(path)}`
+  return isDefaultLog(path) ? '' : ` --log ${shellWord(path)}`
 }
 
-/** The file that holds runs and calls, for the commands about workflows. */
+/** The option `--log`. Its default is found out when a command runs, since that may create a directory. */
 export function logOption(): Option {
-  return new Option('--log <file>', 'the SQLite file that records runs and calls')
-    .env('SMITHERS_LOG')
-    .default(defaultLog)
+  return new Option(
+    '--log <file>',
+    "the SQLite file that records runs and calls (default: in the project's state directory)",
+  ).env('SMITHERS_LOG')
 }

@@ -1,37 +1,43 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { badInput } from '../command-failure.ts'
+import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { logOption } from './log-option.ts'
 import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
 
-/** Adds `smithers resume`: goes on with a run. */
+/** Adds `smithers resume`: resumes a workflow run. */
 export function addResumeCommand(
   program: Command,
   surroundings: WorkflowCommandSurroundings,
 ): void {
   program
     .command('resume')
-    .summary('go on with a run of a workflow')
+    .summary('resume a workflow run')
     .description(
-      'Goes on with a run that was stopped, was killed or failed, with its input and options. Finished tasks are not run again; an interrupted one starts its next attempt, and its agent is told what may have happened.',
+      'Resumes a run that was stopped or killed, or that failed, with its input and options. Finished tasks are not run again; an interrupted task starts its next attempt, and its agent is warned of what may have happened.',
     )
-    .argument('<run>', 'the name of the run')
+    .argument('<run>', 'the id of the run')
     .addOption(logOption())
     .option('--workflow <file>', 'the workflow, if its file has moved')
     .option(
+      '--accept-changed-workflow',
+      'resume although the workflow has changed since the run began',
+    )
+    .option(
       '--allow <key>',
-      'let the blocked call with this key run once, although an earlier one may stand; repeatable',
+      'let the blocked call with this key run once, although an earlier call may have succeeded; repeatable',
       (key: string, keys: readonly string[]) => [...keys, key],
       [],
     )
-    .option('--json', 'print one JSON document a line: the events of the run, then its outputs')
+    .option('--json', 'print JSON Lines: the events of the run, then its outputs')
     .action((runId: string, options: ResumeOptions) => resume(runId, options, surroundings))
 }
 
 interface ResumeOptions {
-  readonly log: string
+  readonly log?: string
   readonly workflow?: string
+  readonly acceptChangedWorkflow?: true
   readonly allow: readonly string[]
   readonly json?: true
 }
@@ -45,19 +51,20 @@ async function resume(
     import('./run-workflow-file.ts'),
     import('../workflow/known-run.ts'),
   ])
-  const log = openExistingLog(options.log)
+  const logPath = logPathOf(options.log)
+  const log = openExistingLog(logPath)
   let recorded: string | undefined
   try {
-    const { optionsJson } = await knownRun(log, runId, options.log)
+    const { optionsJson } = await knownRun(log, runId, logPath)
     recorded = (JSON.parse(optionsJson) as { readonly source?: string }).source
   } finally {
     await log.close()
   }
   const file = options.workflow ?? recorded
   if (file === undefined) {
-    throw badInput(`Run ${runId} does not say which file its workflow is in. Give --workflow FILE.`)
+    throw badInput(`Run ${runId} did not record the file of its workflow. Give --workflow FILE.`)
   }
-  await checkAllowed(runId, options)
+  await checkAllowed(runId, options.allow, logPath)
   if (options.workflow === undefined && !existsSync(file)) {
     throw badInput(`The workflow of run ${runId} is no longer at ${file}. Give --workflow FILE.`)
   }
@@ -65,14 +72,15 @@ async function resume(
     ...surroundings,
     file,
     runId,
-    logPath: options.log,
+    logPath,
     json: options.json === true,
+    acceptChangedWorkflow: options.acceptChangedWorkflow === true,
     options: { allow: options.allow },
   })
 }
 
-/** A mistyped key would allow nothing, and the call would be blocked again. */
-async function checkAllowed(runId: string, { allow, log: path }: ResumeOptions): Promise<void> {
+/** Refuses a mistyped key, which would allow nothing: the call would be blocked again. */
+async function checkAllowed(runId: string, allow: readonly string[], path: string): Promise<void> {
   if (allow.length === 0) return
   const log = openExistingLog(path)
   try {

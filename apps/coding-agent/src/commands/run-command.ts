@@ -1,19 +1,21 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { providerNames, resolveLanguageModel } from '../agent/language-model.ts'
-import { checkedRoot, isBeneath } from '../agent/root-directory.ts'
+import { checkedRoot } from '../agent/root-directory.ts'
 import { type ToolName, toolNames } from '../agent/tool-names.ts'
 import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
 import { badInput } from '../command-failure.ts'
+import { assertLogOutsideRoot, logPathOf } from '../log/log-path.ts'
 import { openLogForRun } from '../log/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import { createJsonReporter, createTextReporter } from '../terminal/run-reporter.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { logOption } from './log-option.ts'
 import { positiveInteger } from './option-values.ts'
 
 interface RunOptions {
   readonly root: string
-  readonly log: string
+  readonly log?: string
   readonly model?: string
   readonly baseUrl?: string
   readonly run?: string
@@ -32,45 +34,50 @@ export interface RunCommandSurroundings {
   readonly interrupted: AbortSignal
 }
 
-/** Adds `smithers run`: an agent does a task in a folder. */
+/** Adds `smithers run`: lets an agent do a task in a folder. */
 export function addRunCommand(program: Command, surroundings: RunCommandSurroundings): void {
   program
     .command('run')
     .summary('let an agent do a task in a folder')
     .description(
-      'Lets an agent do a task with the tools read, write, edit, grep and bash, confined to --root. Every call is a line on the terminal and a row in the log.',
+      'Lets an agent do a task with the tools read, write, edit, grep and bash, confined to --root. Each call is printed as one line and recorded as one row of the log.',
     )
-    .argument('<task>', 'what to do, in words')
+    .argument('<task>', 'the task, in words')
     .requiredOption('--root <dir>', 'the folder that the agent may work in')
-    .requiredOption('--log <file>', 'the SQLite file that records every call; created when missing')
+    .addOption(logOption())
     .addOption(
       new Option('--model <provider/model>', `provider: ${providerNames.join(', ')}`).env(
         'SMITHERS_MODEL',
       ),
     )
-    .option('--base-url <url>', "the address of the provider's API, for example of a local server")
-    .option('--run <id>', 'name the run; the name of an earlier run makes this its next attempt')
+    .option('--base-url <url>', "address of the provider's API, for example of a local server")
+    .option('--run <id>', 'the id of the run; the id of an earlier run starts its next attempt')
     .option('--allow-network', 'let commands use the network (default: no)')
-    .option('--max-output-bytes <n>', 'limit of a file read and of an output', positiveInteger)
-    .option('--tool-timeout-ms <n>', 'limit of one command or search', positiveInteger)
-    .option('--max-steps <n>', 'limit of turns of the model', positiveInteger, 50)
+    .option(
+      '--max-output-bytes <n>',
+      'maximum bytes of a file read and of an output',
+      positiveInteger,
+    )
+    .option(
+      '--tool-timeout-ms <n>',
+      'time limit of one command or search, in milliseconds',
+      positiveInteger,
+    )
+    .option('--max-steps <n>', 'maximum model turns', positiveInteger, 50)
     .option(
       '--ask <tools>',
-      'tools whose calls you approve, for example edit,write,bash',
+      'tools whose calls need your approval, for example edit,write,bash',
       toolNames,
     )
-    .option(
-      '--json',
-      'print one JSON document a line: run-start, text, call-start, call-end, run-end',
-    )
+    .option('--json', 'print JSON Lines: run-start, text, call-start, call-end, run-end')
     .addHelpText(
       'after',
       `
 Keys come from the environment: ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_COMPATIBLE_API_KEY (optional).
 
 Examples:
-  smithers run "Fix the failing test" --root . --log ../calls.db --model anthropic/MODEL
-  smithers run "What does this do?" --root . --log ../calls.db \\
+  smithers run "Fix the failing test" --root . --model anthropic/MODEL
+  smithers run "What does this do?" --root . \\
     --model openai-compatible/MODEL --base-url http://127.0.0.1:11434/v1`,
     )
     .action((task: string, options: RunOptions) => run(task, options, surroundings))
@@ -81,7 +88,7 @@ async function run(
   options: RunOptions,
   { terminal, env, interrupted }: RunCommandSurroundings,
 ): Promise<void> {
-  if (task.trim() === '') throw badInput('The task is empty. Say what the agent shall do.')
+  if (task.trim() === '') throw badInput('The task is empty. Say what the agent should do.')
   if (options.model === undefined) {
     throw badInput('No model is given. Use --model provider/model, or set SMITHERS_MODEL.')
   }
@@ -91,13 +98,10 @@ async function run(
     baseUrl: options.baseUrl,
     env,
   })
-  const log = openLogForRun(options.log)
+  const logPath = logPathOf(options.log)
+  const log = openLogForRun(logPath)
   try {
-    if (isBeneath(rootDir, options.log)) {
-      terminal.note(
-        `smithers: the log ${options.log} is inside the root, where the agent can change it`,
-      )
-    }
+    assertLogOutsideRoot(logPath, rootDir)
     const [{ runAgent }, { notingRetries }, { noteModelWarnings }] = await Promise.all([
       import('../agent/run-agent.ts'),
       import('../agent/model-retries.ts'),
@@ -113,7 +117,7 @@ async function run(
       modelName: options.model,
       rootDir,
       log,
-      logPath: options.log,
+      logPath,
       runId: options.run,
       allowNetwork: options.allowNetwork === true,
       maxOutputBytes: options.maxOutputBytes,

@@ -1,13 +1,17 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { RunWorkflowOptions } from '@smithers/workflow'
 import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
+import { assertLogOutsideRoot } from '../log/log-path.ts'
+import { openExistingLog } from '../log/open-log.ts'
 import { shellWord } from '../terminal/shell-word.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import {
-  createWorkflowJsonReporter,
-  createWorkflowTextReporter,
-} from '../terminal/workflow-reporter.ts'
-import { logArgument } from './log-option.ts'
-import { loadWorkflow } from '../workflow/load-workflow.ts'
+import { createWorkflowJsonReporter } from '../terminal/workflow-json-reporter.ts'
+import { createWorkflowTextReporter } from '../terminal/workflow-reporter.ts'
+import { loadWorkflow, workflowPath } from '../workflow/load-workflow.ts'
+import { ProgramGuard, type RecordedProgram } from '../workflow/program-guard.ts'
 import { runAndReport, type WorkflowFileOptions } from '../workflow/run-and-report.ts'
+import { logArgument } from './log-option.ts'
 
 /** What the workflow commands need from their process. */
 export interface WorkflowCommandSurroundings {
@@ -15,23 +19,31 @@ export interface WorkflowCommandSurroundings {
   readonly interrupted: AbortSignal
 }
 
-/** A run as a command line names it. */
+/** A run as named on the command line. */
 interface WorkflowFileRun extends WorkflowCommandSurroundings {
-  /** As the person wrote it, or as it was recorded. */
+  /** As the user wrote it, or as recorded. */
   readonly file: string
   readonly runId: string
   readonly logPath: string
   readonly json: boolean
+  readonly acceptChangedWorkflow: boolean
   readonly options: WorkflowFileOptions
 }
 
 /**
- * Runs or resumes the workflow of a file: what `smithers up` and `smithers resume` end in. Whoever sits at the terminal
- * is asked about calls that need approval; without anybody the run pauses.
+ * Runs or resumes the workflow of a file, for `smithers up` and `smithers resume`. At a terminal the user is asked about
+ * calls that need approval; otherwise the run pauses.
  */
 export async function runWorkflowFile(run: WorkflowFileRun): Promise<void> {
-  const { file, runId, logPath, json, options, terminal, interrupted } = run
-  const loaded = await loadWorkflow(file)
+  const { file, runId, logPath, json, acceptChangedWorkflow, terminal, interrupted } = run
+  const path = workflowPath(file)
+  const recorded = await recordedRun(logPath, runId)
+  const rootDir = run.options.rootDir ?? recorded?.rootDir ?? dirname(realpathSync(path))
+  assertLogOutsideRoot(logPath, rootDir)
+  const guard = new ProgramGuard(path, rootDir, acceptChangedWorkflow ? undefined : recorded)
+  guard.assertUnchanged(runId)
+  const loaded = await loadWorkflow(file, guard)
+  guard.begin()
   const reporter = json
     ? createWorkflowJsonReporter(terminal)
     : createWorkflowTextReporter(terminal, {
@@ -44,9 +56,26 @@ export async function runWorkflowFile(run: WorkflowFileRun): Promise<void> {
     loaded,
     runId,
     logPath,
-    options,
+    options: { ...run.options, rootDir, program: guard.files, acceptChangedWorkflow },
     reporter,
     onApproval: asks ? askOnTerminal(terminal, () => reporter.hold()) : undefined,
     interrupted,
   })
+}
+
+/** What the log knows of an earlier process of the run. */
+async function recordedRun(
+  logPath: string,
+  runId: string,
+): Promise<(RecordedProgram & { readonly rootDir: string | undefined }) | undefined> {
+  if (!existsSync(logPath)) return undefined
+  const log = openExistingLog(logPath)
+  try {
+    const [row] = await log.runs.list({ runId })
+    if (row === undefined) return undefined
+    const { program, rootDir } = JSON.parse(row.optionsJson) as RunWorkflowOptions
+    return { files: program ?? {}, startedAtMs: row.startedAtMs, rootDir }
+  } finally {
+    await log.close()
+  }
 }

@@ -1,25 +1,26 @@
 import type { Command } from 'commander'
 import { pendingApprovals } from '@smithers/tool-core'
+import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { logOption } from './log-option.ts'
 import { positiveInteger } from './option-values.ts'
 
-/** Adds `smithers runs`: the runs of workflows in a log. */
+/** Adds `smithers runs`: lists workflow runs. */
 export function addRunsCommand(program: Command, terminal: Terminal): void {
   program
     .command('runs')
-    .summary('list the runs of workflows')
-    .description('Lists the runs of workflows that a log holds, the newest first.')
+    .summary('list workflow runs')
+    .description('Lists the workflow runs in a log, newest first.')
     .addOption(logOption())
-    .option('--limit <n>', 'the newest N runs', positiveInteger, 20)
-    .option('--json', 'print one JSON document a line, a run each')
+    .option('--limit <n>', 'show the newest N runs', positiveInteger, 20)
+    .option('--json', 'print JSON Lines, one run per line')
     .action((options: RunsOptions) => listRuns(options, terminal))
 }
 
 interface RunsOptions {
-  readonly log: string
+  readonly log?: string
   readonly limit: number
   readonly json?: true
 }
@@ -29,12 +30,13 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
     import('../workflow/explain-run.ts'),
     import('../terminal/call-table.ts'),
   ])
-  const log = openExistingLog(options.log)
+  const path = logPathOf(options.log)
+  const log = openExistingLog(path)
   try {
     const runs = await log.runs.list({ limit: options.limit })
     const nowMs = Date.now()
     const table = plainTable(
-      ['run', 'workflow', 'state', 'tasks done of begun', 'begun'],
+      ['run', 'workflow', 'state', 'tasks finished', 'started'],
       terminal.colors,
     )
     for (const run of runs) {
@@ -54,7 +56,7 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
         new Date(run.startedAtMs).toISOString(),
       ])
     }
-    if (runs.length === 0) terminal.note(`${options.log} holds no runs of workflows.`)
+    if (runs.length === 0) terminal.note(`${path} contains no workflow runs.`)
     else if (!options.json) terminal.line(tableText(table))
   } finally {
     await log.close()

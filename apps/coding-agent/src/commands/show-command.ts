@@ -1,56 +1,58 @@
 import type { Command } from 'commander'
 import type { ToolCallLog, ToolCallRow } from '@smithers/tool-core/log'
-import { callVerdict, errorFields, parsedJson } from '../log/call-outcome.ts'
+import { callOutcome, errorFields, parsedJson } from '../log/call-outcome.ts'
 import { earlierCallsOfKey, findCall, replayedCall } from '../log/find-call.ts'
+import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { argumentDifference } from '../terminal/argument-difference.ts'
 import { duration } from '../terminal/call-line.ts'
-import { coloredVerdict } from '../terminal/call-table.ts'
+import { coloredOutcome } from '../terminal/call-table.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { logOption } from './log-option.ts'
 import { positiveInteger } from './option-values.ts'
 
 interface ShowOptions {
-  readonly log: string
+  readonly log?: string
   readonly run?: string
   readonly task?: string
   readonly attempt?: number
   readonly json?: true
 }
 
-/** Adds `smithers show`: everything the log knows of one call. */
+/** Adds `smithers show`: shows everything recorded of one call. */
 export function addShowCommand(program: Command, terminal: Terminal): void {
   program
     .command('show')
-    .summary('show one call of a log')
+    .summary('show one call')
     .description(
-      'Shows one call: its arguments, output or error, key, and the earlier calls of the same key with the difference of their arguments.',
+      'Shows one call: its arguments, output or error, its key, and earlier calls with the same key, with the difference between their arguments.',
     )
     .argument(
       '<seq>',
-      'the number of the call in its attempt, as "smithers calls" prints it',
+      'the number of the call in its attempt, from "smithers calls"',
       positiveInteger,
     )
-    .requiredOption('--log <file>', 'the log, a SQLite file')
+    .addOption(logOption())
     .option('--run <id>', 'the run (default: the newest)')
     .option('--task <id>', 'the task of a workflow (default: the newest with such a call)')
     .option('--attempt <n>', 'the attempt (default: the newest with such a call)', positiveInteger)
     .option(
       '--json',
-      'print one JSON document: the call with the outcome and the earlier calls of its key',
+      'print one JSON document: the call, its outcome, and earlier calls with its key',
     )
     .addHelpText(
       'after',
       `
 Examples:
-  smithers show 4 --log calls.db
-  smithers show 4 --log calls.db --run run-1 --attempt 1 --json`,
+  smithers show 4
+  smithers show 4 --run run-1 --attempt 1 --json`,
     )
     .action((seq: number, options: ShowOptions) => showCall(seq, options, terminal))
 }
 
 async function showCall(seq: number, options: ShowOptions, terminal: Terminal): Promise<void> {
-  const log = openExistingLog(options.log)
+  const log = openExistingLog(logPathOf(options.log))
   try {
     const { row, others } = await findCall(log, {
       seq,
@@ -77,8 +79,8 @@ async function printCall(
   const nowMs = Date.now()
   const earlier = await earlierCallsOfKey(log, row)
   if (json) {
-    const withVerdict = (call: ToolCallRow): object => ({ ...call, ...callVerdict(call, nowMs) })
-    terminal.json({ ...withVerdict(row), earlierOfKey: earlier.map(withVerdict) })
+    const withOutcome = (call: ToolCallRow): object => ({ ...call, ...callOutcome(call, nowMs) })
+    terminal.json({ ...withOutcome(row), earlierOfKey: earlier.map(withOutcome) })
     return
   }
   const { colors } = terminal
@@ -87,7 +89,7 @@ async function printCall(
     if (value !== null) terminal.line(`${colors.dim(name.padEnd(9))} ${printable(value)}`)
   }
   terminal.line(
-    `${colors.dim('outcome'.padEnd(9))} ${coloredVerdict(callVerdict(row, nowMs), colors)}`,
+    `${colors.dim('outcome'.padEnd(9))} ${coloredOutcome(callOutcome(row, nowMs), colors)}`,
   )
   if (replayed !== null) {
     terminal.line(
@@ -98,7 +100,7 @@ async function printCall(
   section('output', indented(row.outputJson), terminal)
   section('error', errorFields(row).message ?? indented(row.errorJson), terminal)
   for (const call of earlier) {
-    const title = `earlier call of this key: attempt ${call.attempt}, call ${call.seq}, ${time(call.startedAtMs)}, ${coloredVerdict(callVerdict(call, nowMs), colors)}`
+    const title = `earlier call with this key: attempt ${call.attempt}, call ${call.seq}, ${time(call.startedAtMs)}, ${coloredOutcome(callOutcome(call, nowMs), colors)}`
     const difference = argumentDifference(
       parsedJson(call.inputJson),
       parsedJson(row.inputJson),
@@ -131,7 +133,7 @@ function section(title: string, text: string | null, terminal: Terminal): void {
   terminal.line(printable(text.trimEnd()))
 }
 
-/** A logged value for the eye: a text as itself, everything else as indented JSON. */
+/** A logged value for people: text as it is, everything else as indented JSON. */
 function indented(json: string | null): string | null {
   if (json === null) return null
   const value = parsedJson(json)

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { checkedRoot } from '../agent/root-directory.ts'
 import { badInput } from '../command-failure.ts'
+import { logPathOf } from '../log/log-path.ts'
 import { logOption } from './log-option.ts'
 import { positiveInteger } from './option-values.ts'
 import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
@@ -8,37 +9,50 @@ import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
 interface UpOptions {
   readonly input?: string
   readonly root?: string
-  readonly log: string
+  readonly log?: string
   readonly run?: string
+  readonly acceptChangedWorkflow?: true
   readonly allowNetwork?: true
   readonly maxOutputBytes?: number
   readonly toolTimeoutMs?: number
   readonly json?: true
 }
 
-/** Adds `smithers up`: runs the workflow of a file. */
+/** Adds `smithers up`: runs the workflow in a file. */
 export function addUpCommand(program: Command, surroundings: WorkflowCommandSurroundings): void {
   program
     .command('up')
     .summary('run a workflow')
     .description(
-      'Runs the workflow that a file exports (.tsx, .jsx, .ts, .js). Everything that happens is recorded; Ctrl-C stops it cleanly, and "smithers resume" goes on.',
+      'Runs the workflow that a file exports (.tsx, .jsx, .ts, .js) and records every step. Ctrl-C stops it cleanly, and "smithers resume" continues it.',
     )
     .argument('<workflow>', 'the file, for example workflow.tsx')
     .option('--input <json>', 'the input of the workflow, a JSON object')
     .option('--root <dir>', "the folder that tools may work in (default: the workflow's folder)")
     .addOption(logOption())
-    .option('--run <id>', 'name the run; the name of an earlier run resumes it')
+    .option('--run <id>', 'the id of the run; the id of an earlier run resumes it')
+    .option(
+      '--accept-changed-workflow',
+      'resume although the workflow has changed since the run began',
+    )
     .option('--allow-network', 'let commands use the network (default: no)')
-    .option('--max-output-bytes <n>', 'limit of a file read and of an output', positiveInteger)
-    .option('--tool-timeout-ms <n>', 'limit of one command or search', positiveInteger)
-    .option('--json', 'print one JSON document a line: the events of the run, then its outputs')
+    .option(
+      '--max-output-bytes <n>',
+      'maximum bytes of a file read and of an output',
+      positiveInteger,
+    )
+    .option(
+      '--tool-timeout-ms <n>',
+      'time limit of one command or search, in milliseconds',
+      positiveInteger,
+    )
+    .option('--json', 'print JSON Lines: the events of the run, then its outputs')
     .addHelpText(
       'after',
       `
 Examples:
   smithers up workflow.tsx --input '{"file":"src/auth.ts"}' --root .
-  smithers up workflow.tsx --run nightly --log runs.db`,
+  smithers up workflow.tsx --run nightly`,
     )
     .action((file: string, options: UpOptions) => up(file, options, surroundings))
 }
@@ -58,8 +72,9 @@ async function up(
     ...surroundings,
     file,
     runId: options.run ?? newRunId(new Date()),
-    logPath: options.log,
+    logPath: logPathOf(options.log),
     json: options.json === true,
+    acceptChangedWorkflow: options.acceptChangedWorkflow === true,
     options: {
       ...(input !== undefined && { input }),
       ...(rootDir !== undefined && { rootDir }),

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { collectRows } from '../log/all-rows.ts'
+import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -7,37 +8,35 @@ import type { CallsRecord } from '../workflow/explain-calls.ts'
 import type { RunRecord } from '../workflow/explain-run.ts'
 import { logArgument, logOption } from './log-option.ts'
 
-/** Adds `smithers why`: what a run waits for, or why it failed. */
+/** Adds `smithers why`: explains what a run waits for, or why it failed. */
 export function addWhyCommand(program: Command, terminal: Terminal): void {
   program
     .command('why')
-    .summary('tell what a run waits for, or why it failed')
+    .summary('explain what a run waits for, or why it failed')
     .description(
-      'Tells in one paragraph what a run waits for, or why it failed, which effects nobody can vouch for, and how to go on.',
+      'Explains in one paragraph what a run waits for or why it failed, which effects are unknown, and how to resume it.',
     )
     .argument('<run>', 'the name of the run')
     .addOption(logOption())
-    .option(
-      '--json',
-      'print one JSON document: state, tasks, what waits, what is blocked, the text',
-    )
+    .option('--json', 'print one JSON document: state, tasks, waiting and blocked calls, the text')
     .action((runId: string, options: WhyOptions) => explain(runId, options, terminal))
 }
 
 interface WhyOptions {
-  readonly log: string
+  readonly log?: string
   readonly json?: true
 }
 
 async function explain(
   runId: string,
-  { log: path, json }: WhyOptions,
+  { log: given, json }: WhyOptions,
   terminal: Terminal,
 ): Promise<void> {
   const [{ knownRun }, { waitingCalls }] = await Promise.all([
     import('../workflow/known-run.ts'),
     import('../agent/paused-run.ts'),
   ])
+  const path = logPathOf(given)
   const log = openExistingLog(path)
   try {
     const calls = await collectRows(log, { runId })

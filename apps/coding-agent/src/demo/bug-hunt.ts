@@ -2,8 +2,8 @@ import { createTwoFilesPatch } from 'diff'
 import type { Script, ScriptedTurn, ToolAnswer } from './scripted-model.ts'
 
 /**
- * How the demo's model finds the bug, repairs it and checks the repair. Each step follows from what the tools really
- * answered, so a tool that answers otherwise takes it elsewhere, or makes it give up and say so.
+ * How the demo's model finds the bug. Each step depends on what the tools really returned, so an unexpected result leads
+ * elsewhere, or makes the model give up and say so.
  */
 export function* findBug(): Script {
   const red = yield runTests('The tests first, before anything is touched.')
@@ -12,7 +12,7 @@ export function* findBug(): Script {
     throw new Error(`I found no failing test: ${lastLine(red.text)}`)
   }
   const found = yield {
-    text: `A test about ${name} is red: where is it?`,
+    text: `A test of ${name} fails: where is it?`,
     toolName: 'grep',
     input: { pattern: `function ${name}\\b`, path: 'src' },
   }
@@ -23,7 +23,7 @@ export function* findBug(): Script {
   return { name, path }
 }
 
-/** {@link findBug}, the second part: it is told where the bug is. */
+/** The second part: repairs the bug named in the prompt. */
 export function* repairBug(prompt: string): Script {
   const path = /^Repair \w+ in (?<path>\S+)\.$/m.exec(prompt)?.groups?.['path'] ?? ''
   const source = yield readFile(`What does ${path} say?`, path)
@@ -33,18 +33,16 @@ export function* repairBug(prompt: string): Script {
   return { path, patches }
 }
 
-/** {@link findBug}, the last part: two things that it is told to do are refused. */
+/** The last part: checks the repair. Two of the requested actions are refused. */
 export function* checkRepair(prompt: string): Script {
-  const green = yield runTests('The patch is in: are the tests green now?')
+  const green = yield runTests('The patch is applied: do the tests pass now?')
   if (green.failed) throw new Error(`The tests are still red: ${lastLine(green.text)}`)
   const told = yield* tellTracker(prompt)
   const priceList = yield* updatePriceList()
   return {
     said: [
       'The tests pass.',
-      told.failed
-        ? 'I did not tell the tracker: the network is off, and I was told so.'
-        : 'I told the tracker.',
+      told.failed ? 'I could not tell the tracker: the network is off.' : 'I told the tracker.',
       priceList.failed
         ? 'I left docs/price-list.txt alone: it leads out of the project.'
         : `The price list says: ${priceList.text.trim()}`,
@@ -52,9 +50,9 @@ export function* checkRepair(prompt: string): Script {
   }
 }
 
-// What the model remembers of the file, and the line that it gets wrong: it writes the comment from memory.
+// The model writes its patch from memory and gets the comment wrong.
 const remembered = {
-  comment: '  // Nobody can pay a part of a cent.',
+  comment: '  // Cents cannot be divided any further.',
   share: '  const share = Math.floor(totalCents / people)',
   result: '  return Array.from({ length: people }, () => share)',
 }
@@ -64,7 +62,7 @@ const better = [
   '  return Array.from({ length: people }, (_, index) => share + (index < leftOver ? 1 : 0))',
 ]
 
-/** Edits the file, and when the patch does not apply mends it by what the error says stands there. */
+/** Edits the file. A patch that does not apply is corrected with the lines quoted in the error. */
 function* repair(
   path: string,
   source: string,
@@ -81,7 +79,7 @@ function* repair(
     '',
   ].join('\n')
   const first = yield editFile(
-    'The rest of the division is lost: the first ones shall pay it.',
+    'The remainder is lost: the first people should pay it.',
     path,
     patch,
   )
@@ -90,21 +88,21 @@ function* repair(
   const mended = patchAsTheErrorSays(patch, first.text)
   if (mended !== null) {
     const answer = yield editFile(
-      'My patch had a line wrong, and the error says how it reads.',
+      'One line of my patch was wrong, and the error quotes the right one.',
       path,
       mended,
     )
     return { patches: 2, answer }
   }
-  const again = yield readFile('My patch did not apply: what stands there?', path)
+  const again = yield readFile('My patch did not apply: what does the file say?', path)
   if (again.failed) return { patches: 1, answer: again }
   const after = again.text.replace(remembered.result, better.join('\n'))
   const rewritten = createTwoFilesPatch(path, path, again.text, after)
-  const answer = yield editFile('The patch again, from what stands there.', path, rewritten)
+  const answer = yield editFile('The patch again, based on the current file.', path, rewritten)
   return { patches: 2, answer }
 }
 
-/** Swaps the line that the error expected for the one that it found; null when it names no such pair. */
+/** Replaces the line that the error expected by the one it found; null when the error names no such pair. */
 function patchAsTheErrorSays(patch: string, error: string): string | null {
   const pair = /expected ("(?:[^"\\]|\\.)*"), found ("(?:[^"\\]|\\.)*")/i.exec(error)
   if (pair === null) return null
@@ -116,14 +114,14 @@ function patchAsTheErrorSays(patch: string, error: string): string | null {
 function* tellTracker(prompt: string): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
   const url = /http:\/\/\S+/.exec(prompt)?.[0] ?? ''
   return yield {
-    text: 'Green: the tracker shall know.',
+    text: 'The tests pass: I tell the tracker.',
     toolName: 'bash',
     input: { cmd: 'curl', args: ['--silent', '--data', 'fixed', url] },
   }
 }
 
 function* updatePriceList(): Generator<ScriptedTurn, ToolAnswer, ToolAnswer> {
-  return yield readFile('The price list is left to do.', 'docs/price-list.txt')
+  return yield readFile('The price list is still to do.', 'docs/price-list.txt')
 }
 
 function runTests(text: string): ScriptedTurn {

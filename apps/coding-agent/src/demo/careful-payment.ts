@@ -1,15 +1,15 @@
 import type { Script } from './scripted-model.ts'
 
 /**
- * How the demo's model pays: at once, unless it is warned that an earlier attempt may have paid; then it looks first. It
- * knows only what it is told.
+ * How the demo's model pays: at once, unless the prompt warns that an earlier attempt may have paid. Then it checks
+ * first.
  */
 export function* payCarefully(prompt: string): Script {
   const { cents, order } = /Pay (?<cents>\d+) cents for the order (?<order>[\w-]+)/.exec(prompt)
     ?.groups ?? { cents: '0', order: '' }
   if (prompt.includes('[smithers:tool-resume-warning]')) {
     const found = yield {
-      text: 'An earlier attempt may have paid: I look before I pay.',
+      text: 'An earlier attempt may have paid: I check before I pay.',
       toolName: 'find_payments',
       input: { order },
     }

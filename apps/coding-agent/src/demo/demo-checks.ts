@@ -2,30 +2,30 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Sandbox } from '@smithers/sandbox'
 import type { ApprovalRow, ToolCallRow } from '@smithers/tool-core'
-import { callVerdict } from '../log/call-outcome.ts'
+import { callOutcome } from '../log/call-outcome.ts'
 import type { SampleRepository } from './sample-repository.ts'
 
-/** One thing that the demo claims, and whether it is so. */
+/** A claim of the demo, and whether it holds. */
 export interface DemoCheck {
   readonly claim: string
   readonly holds: boolean
 }
 
-/** What the checks look at. */
+/** The evidence for the checks. */
 export interface DemoEvidence {
   readonly repository: SampleRepository
   readonly sandbox: Sandbox
   readonly rows: readonly ToolCallRow[]
   readonly approvals: readonly ApprovalRow[]
-  /** Everything that the models were sent. */
+  /** Everything sent to the models. */
   readonly conversation: string
-  /** How many connections the server got that the agent was told to call. */
+  /** Number of connections to the server that the agent was asked to call. */
   readonly connections: number
 }
 
 /**
- * Judges the demo by what is on the disk, in the log and on the wire, not by what the model says: the tests are run
- * once more by the app itself.
+ * Checks the demo against the disk, the log and the network, not against what the model says. The app itself runs the
+ * tests once more.
  */
 export async function checkDemo(evidence: DemoEvidence): Promise<DemoCheck[]> {
   const { repository, sandbox, rows, approvals, conversation, connections } = evidence
@@ -45,14 +45,14 @@ export async function checkDemo(evidence: DemoEvidence): Promise<DemoCheck[]> {
       holds: changed.output.trim() === 'src/split.js',
     },
     {
-      claim: 'The patch that did not apply was refused, the mended one was applied.',
+      claim: 'The patch that did not apply was refused, and the corrected one was applied.',
       holds:
         codesOf(rows, 'edit')
           .filter((code) => code !== waiting)
           .join() === 'TOOL_PATCH_FAILED,ok',
     },
     {
-      claim: 'The file was changed only after somebody had approved it, and the log says who.',
+      claim: 'The file was changed only after an approval, and the log names the approver.',
       holds: approvedFirst(approvals, rows),
     },
     {
@@ -61,26 +61,26 @@ export async function checkDemo(evidence: DemoEvidence): Promise<DemoCheck[]> {
     },
     {
       claim:
-        'The link out of the root was refused; what it leads to is in neither the conversation nor the log.',
+        'The link out of the root was refused; its target is in neither the conversation nor the log.',
       holds:
         codesOf(rows, 'read').includes('TOOL_PATH_ESCAPE') &&
         conversation !== '' &&
         ![conversation, ...files].some((text) => text.includes(repository.secret)),
     },
     {
-      claim: 'The log holds every call with its outcome.',
+      claim: 'The log contains every call with its outcome.',
       holds: rows.length > 0 && rows.every((row) => row.finishedAtMs !== null) && files.length > 0,
     },
   ]
 }
 
-/** The code of a call that was put off until somebody decides. */
+/** The code of a call that waits for approval. */
 const waiting = 'TOOL_APPROVAL_REQUIRED'
 
 function approvedFirst(approvals: readonly ApprovalRow[], rows: readonly ToolCallRow[]): boolean {
   const [approval, ...others] = approvals
   const first = rows.find(
-    (row) => row.toolName === 'edit' && callVerdict(row, Date.now()).code !== waiting,
+    (row) => row.toolName === 'edit' && callOutcome(row, Date.now()).code !== waiting,
   )
   if (approval?.decidedAtMs == null || first === undefined || others.length > 0) return false
   return (
@@ -94,7 +94,7 @@ function approvedFirst(approvals: readonly ApprovalRow[], rows: readonly ToolCal
 function codesOf(rows: readonly ToolCallRow[], toolName: string): string[] {
   return rows
     .filter((row) => row.toolName === toolName)
-    .map((row) => callVerdict(row, Date.now()).code ?? 'ok')
+    .map((row) => callOutcome(row, Date.now()).code ?? 'ok')
 }
 
 /** The database and its write-ahead log, as bytes. */

@@ -9,30 +9,32 @@ import type { Terminal } from '../terminal/terminal.ts'
 import type { DemoCheck } from './demo-checks.ts'
 import type { SampleRepository } from './sample-repository.ts'
 
-/** Shows the run of the demo and what surrounds it. */
+/** Reports the progress of the demo. */
 export interface DemoReporter {
   introduced(story: string): void
-  /** Something happens to the run. */
+  /** An event of the run. */
   happened(text: string): void
-  /** A worker has printed a line. */
+  /** A line printed by a worker. */
   printed(line: string): void
-  /** A call was approved for want of a person. */
+  /** The demo approved a call itself. */
   approved(text: string): void
   changed(patch: string): void
   recorded(runs: readonly RunRow[], rows: readonly ToolCallRow[]): void
   guarded(report: SandboxReport): void
   checked(checks: readonly DemoCheck[]): void
-  /** What stays on the disk. */
+  /** What remains on disk. */
   left(repository: SampleRepository): void
 }
 
-/** For a person. */
+/** Text for people. */
 export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter {
   const title = (text: string): void => line(`\n${colors.bold(text)}\n`)
   return {
     introduced(story) {
       line(
-        colors.bold('A workflow repairs a small repository, is killed while it pays, and goes on.'),
+        colors.bold(
+          'A workflow repairs a small repository, is killed while it pays, and continues.',
+        ),
       )
       line(
         colors.dim(
@@ -63,8 +65,8 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
       line(callTable(rows, Date.now(), colors))
     },
     guarded(report) {
-      title('What stood guard')
-      line('files     every path is walked beneath the root, descriptor by descriptor')
+      title('What was enforced')
+      line('files     every path is opened step by step below the root, by descriptor')
       line(`commands  ${isolationSentence(report)}`)
       for (const text of missingIsolation(report)) line(colors.yellow(`          ${text}`))
     },
@@ -81,7 +83,7 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
   }
 }
 
-/** For a program: one JSON document a line. */
+/** JSON Lines for programs. */
 export function createDemoJsonReporter({ json }: Terminal): DemoReporter {
   return {
     introduced: (story) => json({ type: 'task', task: story }),
@@ -101,7 +103,7 @@ export function createDemoJsonReporter({ json }: Terminal): DemoReporter {
   }
 }
 
-/** What a worker prints is JSON already, but for the paragraph of `smithers why` and remarks. */
+/** A worker prints JSON, except for the paragraph of `smithers why` and remarks. */
 function parsedLine(line: string): unknown {
   try {
     return JSON.parse(line)
@@ -110,7 +112,7 @@ function parsedLine(line: string): unknown {
   }
 }
 
-/** How this process was started: the person need not have the same Node, nor pnpm, on the PATH. */
+/** The command that started this process: the user may not have the same Node, or pnpm, on the PATH. */
 function thisProgram(): string {
   const [node = 'node', script = 'smithers'] = process.argv
   return [node, ...process.execArgv, relative(process.cwd(), script)].join(' ')

@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 
-/** A server on the loopback interface that counts who connects. */
+/** A loopback server that counts connections. */
 export interface IssueTracker {
   readonly url: string
   connections(): number
   close(): Promise<void>
 }
 
-/** Starts the server that the demo's agent is told to call, so that "refused" can be judged by what arrived. */
+/** Starts the server that the agent is asked to call. Its connections show whether the call was really refused. */
 export async function startIssueTracker(): Promise<IssueTracker> {
   let connections = 0
   const server = createServer((socket) => {

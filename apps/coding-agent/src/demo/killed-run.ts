@@ -14,20 +14,20 @@ import type { PaymentServer } from './payment-server.ts'
 import type { SampleRepository } from './sample-repository.ts'
 import { startWorker, type Worker } from './worker.ts'
 
-/** What the run of the demo needs. */
+/** What the demo's run needs. */
 export interface KilledRunOptions {
   readonly repository: SampleRepository
   readonly input: object
   readonly server: PaymentServer
   readonly reporter: DemoReporter
-  /** Somebody sits at the terminal and is asked. Otherwise the demo approves, and says so. */
+  /** A user at the terminal is asked. Otherwise the demo approves, and says so. */
   readonly interactive: boolean
   /** The workers print JSON. */
   readonly json: boolean
   readonly interrupted: AbortSignal
 }
 
-/** What a log says of the run, read from the disk as another process would. */
+/** The record of the run, read from disk as another process would. */
 export interface RecordedRun {
   readonly runs: readonly RunRow[]
   readonly attempts: readonly AttemptRow[]
@@ -35,9 +35,9 @@ export interface RecordedRun {
   readonly approvals: readonly ApprovalRow[]
 }
 
-/** How the run went. */
+/** The course of the run. */
 export interface KilledRun {
-  /** What ended the worker that was paying. */
+  /** The signal that ended the paying worker. */
   readonly signal: NodeJS.Signals | null
   readonly afterKill: RecordedRun
   readonly afterResume: RecordedRun
@@ -47,8 +47,8 @@ const demoRunId = 'demo'
 const workflowFile = fileURLToPath(new URL('dinner-bill.tsx', import.meta.url))
 
 /**
- * Runs the demo's workflow in a process of its own, kills that process when its payment has arrived and its answer has
- * not, lets `smithers why` tell of it, and resumes the run in another process.
+ * Runs the demo's workflow in a process of its own and kills it when its payment has been booked but not answered. Then
+ * runs `smithers why`, and resumes the run in another process.
  */
 export async function runDespiteKill(options: KilledRunOptions): Promise<KilledRun> {
   const { repository, input, server, reporter, interactive, json, interrupted } = options
@@ -68,9 +68,9 @@ export async function runDespiteKill(options: KilledRunOptions): Promise<KilledR
   const unlessInterrupted = async <T>(work: Promise<T>): Promise<T> =>
     Promise.race([work, aborted(interrupted)])
   try {
-    const place = ['--run', demoRunId, '--root', rootDir]
+    const where = ['--run', demoRunId, '--root', rootDir]
     const given = ['--input', JSON.stringify(input)]
-    let worker = start('up dinner-bill.tsx', 'up', workflowFile, ...place, ...given)
+    let worker = start('up dinner-bill.tsx', 'up', workflowFile, ...where, ...given)
     let booked = await unlessInterrupted(bookedBefore(worker, server))
     while (!booked && (await approveWhatWaits(options))) {
       worker = resume()
@@ -78,7 +78,7 @@ export async function runDespiteKill(options: KilledRunOptions): Promise<KilledR
     }
     if (booked) {
       reporter.happened(
-        `The server has booked the payment and not answered yet: kill -9 ${worker.pid}`,
+        `The server has booked the payment but not answered yet: kill -9 ${worker.pid}`,
       )
     }
     worker.kill()
@@ -92,12 +92,12 @@ export async function runDespiteKill(options: KilledRunOptions): Promise<KilledR
   }
 }
 
-/** True once a payment is booked; false when the worker ends before. */
+/** True once a payment is booked; false when the worker ends first. */
 function bookedBefore(worker: Worker, server: PaymentServer): Promise<boolean> {
   return Promise.race([server.booked.then(() => true), worker.ended.then(() => false)])
 }
 
-/** Stands in for the person where there is none, and says so. False when nothing waits. */
+/** Approves pending calls when no user can, and says so. False when none is pending. */
 async function approveWhatWaits({
   interactive,
   repository,
@@ -109,7 +109,7 @@ async function approveWhatWaits({
     const waiting = await pendingApprovals({ log, runId: demoRunId })
     for (const { id, prompt, toolName } of waiting) {
       reporter.approved(
-        `${prompt ?? toolName} Approved by the demo itself, in another process: nobody sits at this terminal.`,
+        `${prompt ?? toolName} Approved by the demo itself in another process, because this is not a terminal.`,
       )
       await resolveToolApproval({ log, id, approved: true, decidedBy: 'demo' })
     }

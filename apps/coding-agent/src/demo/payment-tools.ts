@@ -1,13 +1,13 @@
 import { defineTool, type DefinedTool } from '@smithers/orchestrator'
 import { z } from 'zod'
 
-/** What the payment service says of a payment. */
+/** A payment, as the payment service reports it. */
 export const payment: z.ZodObject<{ id: z.ZodString; order: z.ZodString; cents: z.ZodNumber }> =
   z.object({ id: z.string(), order: z.string(), cents: z.number() })
 
 type Payment = z.infer<typeof payment>
 
-/** Sends money: it leaves the machine, and sending it twice pays twice. */
+/** Pays. The effect is outside this machine, and a second call pays twice. */
 export function chargeAt(
   url: string,
 ): DefinedTool<Pick<Payment, 'order' | 'cents'>, Payment, 'charge'> {
@@ -29,7 +29,7 @@ export function chargeAt(
   })
 }
 
-/** Asks the service what was paid for an order. */
+/** Lists the payments of an order. */
 export function findPaymentsAt(
   url: string,
 ): DefinedTool<Pick<Payment, 'order'>, Payment[], 'find_payments'> {

@@ -3,7 +3,7 @@ import type { DemoCheck } from './demo-checks.ts'
 import type { KilledRun } from './killed-run.ts'
 import type { Payment } from './payment-server.ts'
 
-/** Judges how the run went on after the kill, by its record and by what the payment server has booked. */
+/** Checks how the run continued after the kill, by its record and by the booked payments. */
 export function checkRun(
   { signal, afterKill, afterResume }: KilledRun,
   payments: readonly Payment[],
@@ -26,11 +26,11 @@ export function checkRun(
       holds: signal === 'SIGKILL' && paymentCalls(afterKill.rows).join() === 'charge started',
     },
     {
-      claim: 'The resumed agent was warned: it looked before it paid.',
+      claim: 'The resumed agent was warned: it checked before paying.',
       holds: paymentCalls(rows).join() === 'charge error unknown,find_payments success none',
     },
     {
-      claim: `The server counted ${count}; what had finished was not run again.`,
+      claim: `The server counted ${count}; finished tasks were not run again.`,
       holds:
         payments.length === 1 &&
         outcomes.filter((outcome) => !outcome.startsWith('repair ')).join() ===

@@ -14,17 +14,17 @@ import { createSampleRepository } from './sample-repository.ts'
 /** What the demo needs from its command. */
 export interface DemoOptions {
   readonly reporter: DemoReporter
-  /** Somebody sits at the terminal. */
+  /** A user is at the terminal. */
   readonly interactive: boolean
   readonly json: boolean
   readonly interrupted: AbortSignal
 }
 
 /**
- * The main job without a key and without a network: scripted models, the real tools, a real repository, a real log, and
- * a real kill.
+ * The main use case without a key and without a network: scripted models with the real tools, a real repository, a real
+ * log and a real kill.
  *
- * @throws CommandFailure when anything that the demo claims is not so.
+ * @throws CommandFailure when a claim of the demo does not hold.
  */
 export async function runDemo(options: DemoOptions): Promise<void> {
   const { reporter } = options

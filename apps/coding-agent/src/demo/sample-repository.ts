@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url'
 import { execaSync } from 'execa'
 import { badInput } from '../command-failure.ts'
 
-/** A repository with a bug, and beside it a file that nobody in it may read. */
+/** A repository with a bug, and beside it a file that the agent must not read. */
 export interface SampleRepository {
-  /** Holds everything that the demo makes. */
+  /** Contains everything that the demo creates. */
   readonly folder: string
   /** The repository: the root of the agent. */
   readonly rootDir: string
   readonly logPath: string
-  /** What the file outside the root holds; unique, so that a leak can be searched for. */
+  /** The content of the file outside the root; unique, so that leaks can be found. */
   readonly secret: string
 }
 

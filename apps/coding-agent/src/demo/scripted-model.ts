@@ -3,14 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LanguageModel } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 
-/** What a script says next, and the tool that it wants called. */
+/** The next text of a script and the tool call that follows it. */
 export interface ScriptedTurn {
   readonly text: string
   readonly toolName: string
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** What the tool really answered, as the language model gets to see it. */
+/** The result of a tool call, as the language model sees it. */
 export interface ToolAnswer {
   readonly failed: boolean
   readonly text: string
@@ -24,10 +24,10 @@ type Prompt = CallOptions['prompt']
 type Reply = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
 
 /**
- * A language model whose replies come from a script instead of a network. It sees what a real model sees, the prompt
- * with the results of its calls, and nothing else.
+ * A language model whose replies come from a script instead of a network. Like a real model, it sees only the prompt and
+ * the results of its calls.
  *
- * @param transcript A file to which everything is appended that the model is sent.
+ * @param transcript A file to which everything sent to the model is appended.
  */
 export function createScriptedModel(
   script: (prompt: string) => Script,
@@ -38,7 +38,7 @@ export function createScriptedModel(
     provider: 'smithers',
     modelId: 'scripted',
     doGenerate: async ({ prompt, abortSignal }) => {
-      // As an answer over a network, it comes later, and not at all once nobody waits for it.
+      // Like an answer over a network, it arrives later, and never after an abort.
       await nextTurn()
       abortSignal?.throwIfAborted()
       if (transcript !== undefined) appendFileSync(transcript, `${JSON.stringify(prompt)}\n`)

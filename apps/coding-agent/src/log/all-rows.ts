@@ -2,7 +2,7 @@ import type { ToolCallLog, ToolCallQuery, ToolCallRow } from '@smithers/tool-cor
 
 const pageSize = 500
 
-/** Every row that matches, page after page, so that a long log needs little memory. */
+/** Every matching row, page by page, so that a long log needs little memory. */
 export async function* allRows(
   log: ToolCallLog,
   query: Omit<ToolCallQuery, 'limit' | 'after'>,
@@ -20,7 +20,7 @@ export async function* allRows(
   }
 }
 
-/** {@link allRows} as a list, for a log that is known to be short. */
+/** {@link allRows} as a list, for short logs. */
 export async function collectRows(
   log: ToolCallLog,
   query: Omit<ToolCallQuery, 'limit' | 'after'>,

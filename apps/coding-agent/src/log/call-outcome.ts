@@ -2,20 +2,23 @@ import { isOrphan } from '@smithers/tool-core/log'
 import type { ToolCallRow } from '@smithers/tool-core/log'
 import { isRefusal } from './refusal.ts'
 
-/** What became of a logged call, in one word. */
+// The call ended without the tool's own answer.
+const cutOff: ReadonlySet<string> = new Set(['TOOL_INTERRUPTED', 'TOOL_TIMEOUT', 'TOOL_ABORTED'])
+
+/** The outcome of a logged call, in one word. */
 type CallOutcome = 'ok' | 'replayed' | 'refused' | 'failed' | 'running' | 'unknown'
 
-/** An outcome, and the code of the error if there is one. */
-export interface CallVerdict {
+/** An outcome, with the error's code if there is one. */
+export interface OutcomeOfCall {
   readonly outcome: CallOutcome
   readonly code: string | null
 }
 
 /**
- * Reads the outcome off a row. A row that was started and never finished is `running` while its process lives, and
- * `unknown` afterwards: the effect may have happened.
+ * The outcome of a row. A row that was never finished is `running` while its process lives and `unknown` afterwards. A call
+ * that was cut off is `unknown` too: `failed` would say that its effect did not happen.
  */
-export function callVerdict(row: ToolCallRow, nowMs: number): CallVerdict {
+export function callOutcome(row: ToolCallRow, nowMs: number): OutcomeOfCall {
   if (row.status === 'started') {
     return { outcome: isOrphan(row, nowMs) ? 'unknown' : 'running', code: null }
   }
@@ -23,11 +26,12 @@ export function callVerdict(row: ToolCallRow, nowMs: number): CallVerdict {
     return { outcome: row.replayOf === null ? 'ok' : 'replayed', code: null }
   }
   const code = errorFields(row).code ?? 'ERROR'
+  if (row.effect === 'unknown' && cutOff.has(code)) return { outcome: 'unknown', code }
   if (code === 'TOOL_OUTCOME_UNKNOWN') return { outcome: 'unknown', code }
   return { outcome: isRefusal(code) ? 'refused' : 'failed', code }
 }
 
-/** Code and message of a row's error, as far as it has them. */
+/** The code and the message of a row's error, if any. */
 export function errorFields(row: ToolCallRow): { code?: string; message?: string } {
   const error = parsedJson(row.errorJson)
   if (typeof error !== 'object' || error === null) return {}
@@ -38,7 +42,7 @@ export function errorFields(row: ToolCallRow): { code?: string; message?: string
   }
 }
 
-/** A JSON column's value; a text that is not JSON stands for itself, since a foreign table may hold one. */
+/** The value of a JSON column. Text that is not JSON is returned as it is, since another program may have written it. */
 export function parsedJson(text: string | null): unknown {
   if (text === null) return undefined
   try {

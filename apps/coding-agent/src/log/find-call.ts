@@ -2,7 +2,7 @@ import type { ToolCallLog, ToolCallRow } from '@smithers/tool-core/log'
 import { badInput } from '../command-failure.ts'
 import { allRows } from './all-rows.ts'
 
-/** Which call is meant. */
+/** Names a call. */
 export interface CallAddress {
   readonly seq: number
   /** @default the newest run of the log */
@@ -13,13 +13,13 @@ export interface CallAddress {
   readonly attempt?: number | undefined
 }
 
-/** A call, and the other calls of its run that have the same number. */
+/** A call, and other calls of its run with the same number. */
 export interface FoundCall {
   readonly row: ToolCallRow
   readonly others: readonly ToolCallRow[]
 }
 
-/** The call at an address; a number is unique only within one attempt of one task, so the newest one is taken. */
+/** The newest call with an address. Numbers are unique only within one attempt of one task. */
 export async function findCall(log: ToolCallLog, address: CallAddress): Promise<FoundCall> {
   const runId = address.runId ?? (await newestRunId(log))
   const found: ToolCallRow[] = []
@@ -35,16 +35,13 @@ export async function findCall(log: ToolCallLog, address: CallAddress): Promise<
   if (row === undefined) {
     const attempt = address.attempt === undefined ? '' : `attempt ${address.attempt} of `
     const where = attempt + (address.nodeId === undefined ? '' : `task ${address.nodeId} of `)
-    throw badInput(
-      `There is no call ${address.seq} in ${where}run ${runId}. "smithers calls" lists them.`,
-    )
+    throw badInput(`No call ${address.seq} in ${where}run ${runId}. "smithers calls" lists them.`)
   }
   return { row, others }
 }
 
 /**
- * The calls before this one that used its idempotency key: earlier attempts of what a provider would take for the
- * same request. Oldest first.
+ * Earlier calls with the same idempotency key, which a provider would treat as the same request. Oldest first.
  */
 export async function earlierCallsOfKey(
   log: ToolCallLog,
@@ -59,7 +56,7 @@ export async function earlierCallsOfKey(
   return earlier
 }
 
-/** The call whose output this one returned; null when it ran itself, and when the log no longer holds the other. */
+/** The call whose output this one returned; null when it ran itself, or when the log no longer contains the other. */
 export async function replayedCall(
   log: ToolCallLog,
   row: ToolCallRow,
@@ -71,6 +68,6 @@ export async function replayedCall(
 
 async function newestRunId(log: ToolCallLog): Promise<string> {
   const [row] = await log.list({ order: 'descending', limit: 1 })
-  if (row === undefined) throw badInput('The log holds no calls.')
+  if (row === undefined) throw badInput('The log contains no calls.')
   return row.runId
 }

@@ -8,14 +8,14 @@ import { badInput } from '../command-failure.ts'
 /** The log of an earlier run. Never creates a file. */
 export function openExistingLog(path: string): SqliteLog {
   if (!existsSync(path)) {
-    throw badInput(`There is no log at ${path}. "smithers run --log ${path} …" makes one.`)
+    throw badInput(`There is no log at ${path}. "smithers run" and "smithers up" create one.`)
   }
   return opened(path)
 }
 
 /**
- * The log of a run. What exists is opened, and refused when it is not a log; what does not exist yet is created when
- * the first call is recorded, so that a run that never calls a tool leaves no file.
+ * The log of a run. An existing file is opened, and refused when it is not a log. A missing file is created when the
+ * first call is recorded, so that a run without calls leaves no file.
  */
 export function openLogForRun(path: string): ToolCallLog {
   if (existsSync(path)) return opened(path)
@@ -80,7 +80,7 @@ function createdOnFirstUse(open: () => SqliteLog): ToolCallLog {
     start: (row, options) => use().start(row, options),
     finish: (callToken, patch) => use().finish(callToken, patch),
     renew: (callToken, leaseExpiresAtMs) => use().renew(callToken, leaseExpiresAtMs),
-    // Nothing has been recorded, so there is nothing to find: looking must not create the file.
+    // Nothing has been recorded yet. Reading must not create the file.
     list: (query) => log?.list(query) ?? [],
     recover: (query) => log?.recover(query) ?? 0,
     prune: (query) => log?.prune(query) ?? 0,

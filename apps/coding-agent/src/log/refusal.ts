@@ -1,4 +1,4 @@
-// A guard said no before anything ran; every other code means that the tool ran and did not succeed.
+// A guard refused the call before anything ran. With any other code, the tool ran and did not succeed.
 const refusals: ReadonlySet<string> = new Set([
   'TOOL_NOT_FOUND',
   'INVALID_INPUT',
@@ -21,7 +21,7 @@ const refusals: ReadonlySet<string> = new Set([
   'TOOL_INPUT_NOT_CANONICAL',
 ])
 
-/** Whether a call with this error was stopped by a guard before it ran. */
+/** True for errors with which a guard stopped a call before it ran. */
 export function isRefusal(code: string): boolean {
   return refusals.has(code)
 }

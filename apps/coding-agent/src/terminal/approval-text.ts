@@ -4,7 +4,7 @@ import { coloredPatch } from './colored-patch.ts'
 import { printable } from './printable.ts'
 import type { Colors } from './terminal.ts'
 
-/** What a call would do, for whoever decides about it: the difference for `edit` and `write`, else the arguments. */
+/** What a call would do, for its approver: the diff for `edit` and `write`, otherwise the arguments. */
 export async function approvalText(
   toolName: string,
   args: unknown,
@@ -27,7 +27,7 @@ async function currentText(rootDir: string, path: string): Promise<string> {
   try {
     return await files.readText(path)
   } catch {
-    // There is none yet, or it is no text: everything is new.
+    // The file does not exist or is not text, so the whole content is new.
     return ''
   } finally {
     files.close()

@@ -2,7 +2,7 @@ import { diffJson } from 'diff'
 import { printable } from './printable.ts'
 import type { Colors } from './terminal.ts'
 
-/** How two logged inputs differ, line by line of their indented JSON; null when they do not. */
+/** A line diff of two logged inputs as indented JSON; null when they are equal. */
 export function argumentDifference(before: unknown, after: unknown, colors: Colors): string | null {
   const changes = diffJson(before as object, after as object)
   if (changes.every((change) => !change.added && !change.removed)) return null

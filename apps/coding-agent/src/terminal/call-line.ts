@@ -3,40 +3,40 @@ import { printableLine } from './printable.ts'
 import { summarizeCall } from './call-summary.ts'
 import type { Colors } from './terminal.ts'
 
-/** A call as it begins. */
+/** A call that has started. */
 export interface StartedCall {
   /** Unique among the calls of all runs. */
   readonly id: string
-  /** Of its row, from 1 in each attempt. */
+  /** Number of its row, from 1 in each attempt. */
   readonly seq: number
   readonly toolName: string
-  /** The arguments as they are logged: contents of `write` and `edit` are only their size and hash. */
+  /** The arguments as logged; contents of `write` and `edit` appear as size and hash. */
   readonly input: unknown
 }
 
 /** A call that has ended. */
 export interface EndedCall extends StartedCall {
   readonly durationMs: number
-  /** The error's code, null when the call succeeded. */
+  /** The error's code; null when the call succeeded. */
   readonly code: string | null
-  /** The output is that of an earlier call; the tool did not run. */
+  /** The output of an earlier call was returned, and the tool did not run. */
   readonly replayed: boolean
 }
 
 const summaryWidth = 52
 
-/** The one line of a running call: `  3 read  src/split.js  1.2 s`. */
+/** The line of a running call: `  3 read  src/split.js  1.2 s`. */
 export function runningCallLine(call: StartedCall, elapsedMs: number, colors: Colors): string {
   return `${head(call, colors)}  ${colors.dim(duration(elapsedMs).padStart(7))}`
 }
 
-/** The one line of a call that has ended: `  3 read  src/split.js  2 ms  ok`. */
+/** The line of a call that has ended: `  3 read  src/split.js  2 ms  ok`. */
 export function endedCallLine(call: EndedCall, colors: Colors): string {
-  return `${head(call, colors)}  ${colors.dim(duration(call.durationMs).padStart(7))}  ${verdict(call, colors)}`
+  return `${head(call, colors)}  ${colors.dim(duration(call.durationMs).padStart(7))}  ${outcomeOf(call, colors)}`
 }
 
 /** `ok`, `refused CODE` or `failed CODE`. */
-function verdict(call: Pick<EndedCall, 'code' | 'replayed'>, colors: Colors): string {
+function outcomeOf(call: Pick<EndedCall, 'code' | 'replayed'>, colors: Colors): string {
   if (call.code === null) return colors.green(call.replayed ? 'ok (replayed)' : 'ok')
   return isRefusal(call.code)
     ? colors.yellow(`refused ${call.code}`)

@@ -1,6 +1,6 @@
 /**
- * The arguments of a call in a few words: the command line, the pattern and where, the path, else the JSON. They are
- * printed as they were logged, so what the log hides stays hidden here.
+ * The arguments of a call in a few words: the command line, the pattern and its path, the path, or the JSON. They are
+ * printed as logged, so redacted values stay redacted.
  */
 export function summarizeCall(toolName: string, input: unknown): string {
   const fields = isRecord(input) ? input : {}
@@ -19,7 +19,7 @@ function commandLine(cmd: string, { args, opts }: Record<string, unknown>): stri
   return argv.map(quoted).join(' ') + cwd
 }
 
-/** As one would type it in a shell: only for the eye, nothing runs it. */
+/** Quoted as in a shell, for display only. */
 function quoted(argument: string): string {
   return /^[\w@%+=:,./-]+$/.test(argument)
     ? argument

@@ -3,7 +3,7 @@ import type { MachineVersions } from '../agent/machine-versions.ts'
 import { plainTable, tableText } from './call-table.ts'
 import type { Colors } from './terminal.ts'
 
-/** How far each property holds. */
+/** How strongly each property is enforced. */
 export function isolationTable({ enforced, notEnforced }: IsolationReport, colors: Colors): string {
   const table = plainTable(['property', 'state'], colors)
   for (const [property, state] of Object.entries(enforced)) {
@@ -13,7 +13,7 @@ export function isolationTable({ enforced, notEnforced }: IsolationReport, color
   return tableText(table)
 }
 
-/** What else a report of a problem needs: how names and the network are guarded, and the versions. */
+/** Further facts for a bug report: the file guard, the network mode and the versions. */
 export function factsTable(
   { guard, network }: SandboxReport,
   versions: MachineVersions,
@@ -33,7 +33,7 @@ export function isolationSentence({ backend, enforced }: IsolationReport): strin
   return `${backend} (${properties.join(', ')})`
 }
 
-/** What is not enforced and why, a line each, then what to do about it, each advice once. */
+/** What is not enforced and why, one line each, then each fix once. */
 export function missingIsolation({ notEnforced }: IsolationReport): string[] {
   return [
     ...notEnforced.map(({ what, why }) => `${what}: ${why}`),

@@ -3,24 +3,24 @@ import type { Terminal } from './terminal.ts'
 
 /** Lines at the end of the output that are redrawn until they are final. */
 export interface LiveLines {
-  /** Shows a line under `id` until it ends; `render` is asked again for every redraw. */
+  /** Shows a line under `id` until it ends. `render` is called for every redraw. */
   start(id: string, render: () => string): void
-  /** Replaces the live line by one that stays. */
+  /** Replaces the live line with a permanent one. */
   end(id: string, line: string): void
   /** Prints a line above the live ones. */
   line(text: string): void
   /**
-   * Leaves the terminal to somebody who asks a question there, until the returned function is called. What is printed
-   * meanwhile appears then.
+   * Leaves the terminal to a question until the returned function is called. Output printed meanwhile appears
+   * afterwards.
    */
   hold(): () => void
-  /** Leaves the terminal as an ordinary program would. */
+  /** Removes the live lines and restores the terminal. */
   stop(): void
 }
 
 const redrawMs = 100
 
-/** On a terminal running lines are redrawn in place; a file or a pipe gets each line once, when it is final. */
+/** On a terminal, running lines are redrawn in place. A file or a pipe gets each line once, when it is final. */
 export function createLiveLines(terminal: Terminal): LiveLines {
   return terminal.stdout.isTTY === true ? redrawnLines(terminal) : finalLines(terminal)
 }
@@ -30,7 +30,7 @@ function finalLines(terminal: Terminal): LiveLines {
     start() {},
     end: (_id, line) => terminal.line(line),
     line: (text) => terminal.line(text),
-    // A question needs a terminal, and this is none.
+    // A question needs a terminal.
     hold: () => () => {},
     stop() {},
   }
@@ -40,17 +40,17 @@ function redrawnLines(terminal: Terminal): LiveLines {
   const screen = createLogUpdate(terminal.stdout, { showCursor: true })
   const running = new Map<string, () => string>()
   let timer: NodeJS.Timeout | undefined
-  /** Printed since somebody holds the terminal; undefined when nobody does. */
-  let held: string[] | undefined
+  /** Output printed while a question has the terminal; undefined otherwise. */
+  let waiting: string[] | undefined
   const redraw = (): void => {
-    if (held !== undefined) return
+    if (waiting !== undefined) return
     if (running.size === 0) screen.clear()
     else screen(Array.from(running.values(), (render) => render()).join('\n'))
   }
-  // Not the library's `persist`, which breaks a long line where the terminal ends, in the middle of a word.
+  // Not the library's `persist`, which breaks long lines in the middle of a word.
   const print = (text: string): void => {
-    if (held !== undefined) {
-      held.push(text)
+    if (waiting !== undefined) {
+      waiting.push(text)
       return
     }
     screen.clear()
@@ -77,12 +77,12 @@ function redrawnLines(terminal: Terminal): LiveLines {
     },
     hold() {
       screen.clear()
-      // What is drawn next starts at the cursor, wherever the question leaves it.
+      // The next redraw starts at the cursor, wherever the question leaves it.
       screen.done()
-      held = []
+      waiting = []
       return () => {
-        const texts = held ?? []
-        held = undefined
+        const texts = waiting ?? []
+        waiting = undefined
         for (const text of texts) terminal.line(text)
         redraw()
       }

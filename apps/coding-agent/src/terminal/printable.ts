@@ -1,4 +1,4 @@
-// C0 and C1 control characters but tab and newline: a terminal obeys them.
+// C0 and C1 control characters except tab and newline, which a terminal would interpret.
 // oxlint-disable-next-line no-control-regex
 const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 // They change the order in which characters are shown, or start a line of their own, so that text looks like other text.

@@ -8,7 +8,7 @@ import { createLiveLines } from './live-lines.ts'
 import type { Terminal } from './terminal.ts'
 import { waitingLines } from './waiting-lines.ts'
 
-/** What is known when a run begins. */
+/** The start of a run. */
 interface RunStart {
   readonly runId: string
   readonly attempt: number
@@ -19,34 +19,34 @@ interface RunStart {
   readonly isolation: IsolationReport
 }
 
-/** How a run ended. */
+/** The end of a run. */
 interface RunEnd {
   readonly runId: string
   readonly ok: boolean
   readonly steps: number
   readonly calls: number
   readonly durationMs: number
-  /** Why it did not succeed. */
+  /** Why the run failed. */
   readonly error: string | null
 }
 
-/** Tells a person or a program what a run does, as it happens. */
+/** Reports the progress of a run. */
 export interface RunReporter {
   runStarted(run: RunStart): void
-  /** The model said something; the last text of a run is its answer. */
+  /** Text of the model. The last text of a run is its answer. */
   said(text: string): void
   callStarted(call: StartedCall): void
   callEnded(call: EndedCall): void
-  /** The sandbox undid what a command did to a protected name, or a command met a limit. */
+  /** The sandbox undid a change of a protected name, or a command met a limit. */
   violationFound(violation: Violation): void
-  /** The run is paused: these calls wait for somebody. */
+  /** The run is paused because these calls wait for approval. */
   waits(calls: readonly WaitingCall[]): void
   /** Leaves the terminal to a question until the returned function is called. */
   hold(): () => void
   runEnded(end: RunEnd): void
 }
 
-/** One line a call, the model's words between them. */
+/** Prints one line per call, with the model's text in between. */
 export function createTextReporter(terminal: Terminal): RunReporter {
   const { colors } = terminal
   const lines = createLiveLines(terminal)
@@ -89,7 +89,7 @@ export function createTextReporter(terminal: Terminal): RunReporter {
   }
 }
 
-/** One JSON document a line; `type` says which. */
+/** Prints JSON Lines; `type` names the kind of each. */
 export function createJsonReporter(terminal: Terminal): RunReporter {
   return {
     runStarted: (run) => terminal.json({ type: 'run-start', ...run }),

@@ -11,9 +11,9 @@ export interface Terminal {
   readonly colors: Colors
   /** One line of text on stdout. */
   readonly line: (text?: string) => void
-  /** One JSON document on a line of its own on stdout: what `--json` prints. */
+  /** Prints one JSON document per line on stdout, for `--json`. */
   readonly json: (document: unknown) => void
-  /** A remark for the person, on stderr, so that it never mixes with the output. */
+  /** Prints a remark on stderr, so that it never mixes with the output. */
   readonly note: (text: string) => void
 }
 
@@ -27,7 +27,7 @@ export interface TerminalOptions {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** A terminal over the given streams, with colours only where they are wanted. */
+/** A terminal on the given streams, with colours where they are supported and wanted. */
 export function createTerminal({ stdout, stderr, env }: TerminalOptions): Terminal {
   return Object.freeze<Terminal>({
     stdout,
@@ -39,7 +39,7 @@ export function createTerminal({ stdout, stderr, env }: TerminalOptions): Termin
   })
 }
 
-// https://no-color.org: set and not empty, whatever the value. FORCE_COLOR is for whoever pipes into a pager.
+// https://no-color.org: set and not empty, whatever the value. FORCE_COLOR is for piping into a pager.
 function wantsColor(stream: TerminalStream, env: TerminalOptions['env']): boolean {
   if (env['NO_COLOR']) return false
   if (env['FORCE_COLOR']) return env['FORCE_COLOR'] !== '0'

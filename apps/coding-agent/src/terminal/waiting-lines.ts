@@ -2,7 +2,7 @@ import type { WaitingCall } from '../agent/paused-run.ts'
 import { printable } from './printable.ts'
 import type { Colors } from './terminal.ts'
 
-/** Two lines a call: what is asked, and the command that answers. */
+/** Two lines per call: the question, and the command that approves it. */
 export function waitingLines(calls: readonly WaitingCall[], colors: Colors): string {
   return calls
     .map(({ toolName, question, approve }) =>

@@ -1,10 +1,10 @@
 import type { ToolCallRow } from '@smithers/tool-core/log'
 import type { WaitingCall } from '../agent/paused-run.ts'
-import { callVerdict } from '../log/call-outcome.ts'
+import { callOutcome } from '../log/call-outcome.ts'
 import { shellWord } from '../terminal/shell-word.ts'
 import { waitingSentence } from './explain-run.ts'
 
-/** What the log knows of a run that is none of a workflow, such as those of `smithers run`. */
+/** The record of a run without a workflow, such as those of `smithers run`. */
 export interface CallsRecord {
   readonly runId: string
   /** At least one, oldest first. */
@@ -12,11 +12,11 @@ export interface CallsRecord {
   readonly waits: readonly WaitingCall[]
 }
 
-/** What became of a run of which only calls are recorded, in one paragraph. */
+/** Explains a run without a workflow in one paragraph. */
 export function explainCalls({ runId, calls, waits }: CallsRecord, nowMs: number): string {
   const last = calls.at(-1)
   const attempt = Math.max(...calls.map((call) => call.attempt))
-  const outcomes = calls.map((call) => ({ call, ...callVerdict(call, nowMs) }))
+  const outcomes = calls.map((call) => ({ call, ...callOutcome(call, nowMs) }))
   const names = (wanted: string): string[] =>
     outcomes
       .filter(({ call, outcome }) => outcome === wanted && call.sideEffect)
@@ -28,11 +28,11 @@ export function explainCalls({ runId, calls, waits }: CallsRecord, nowMs: number
     running === undefined
       ? `Its last call was ${last?.toolName}, begun at ${new Date(last?.startedAtMs ?? 0).toISOString()}.`
       : `It is running ${running.call.toolName} now.`,
-    ...(unknown.length > 0 ? [`Whether this happened is unknown: ${unknown.join(', ')}.`] : []),
+    ...(unknown.length > 0 ? [`It is unknown whether this happened: ${unknown.join(', ')}.`] : []),
     ...waits.map(waitingSentence),
     ...(running === undefined
       ? [
-          `The same "smithers run" command and --run ${shellWord(runId)} begin its next attempt, and the agent is told what may have happened.`,
+          `The same "smithers run" command and --run ${shellWord(runId)} start its next attempt, and the agent is warned of what may have happened.`,
         ]
       : []),
   ].join(' ')

@@ -3,20 +3,20 @@ import type { ToolCallRow } from '@smithers/tool-core/log'
 import type { RunRow, TaskRow } from '@smithers/tool-core/log'
 import type { WaitingCall } from '../agent/paused-run.ts'
 import { type BlockedCall, blockedCalls } from '../log/blocked-calls.ts'
-import { callVerdict } from '../log/call-outcome.ts'
+import { callOutcome } from '../log/call-outcome.ts'
 import { shellWord } from '../terminal/shell-word.ts'
 import { ownerText } from './owner-text.ts'
 
 /**
- * What a run is doing: as recorded, but `interrupted` when its process is gone, `waiting` for an approval, or `decided`
- * when it waits for nothing but to be resumed.
+ * The state of a run: its recorded status, or `interrupted` when its process is gone, `waiting` for an approval, or
+ * `decided` when all approvals have been decided and it can be resumed.
  */
 type RunState = RunRow['status'] | 'interrupted' | 'waiting' | 'decided'
 
 /**
- * Whether somebody works on a run that says it is running.
+ * The state of a run, which may differ from its recorded status.
  *
- * @param waiting How many of its calls wait for a decision.
+ * @param waiting Number of its calls that wait for a decision.
  */
 export function runState(run: RunRow, waiting: number, nowMs: number): RunState {
   if (run.status === 'stopped' && isApproval(run.errorJson)) {
@@ -27,18 +27,18 @@ export function runState(run: RunRow, waiting: number, nowMs: number): RunState 
   return isOrphan({ ...run, finishedAtMs: null }, nowMs) ? 'interrupted' : 'running'
 }
 
-/** What a log knows of a run. */
+/** The record of a run. */
 export interface RunRecord {
   readonly run: RunRow
   readonly tasks: readonly TaskRow[]
   readonly calls: readonly ToolCallRow[]
-  /** Those that nobody has decided about. */
+  /** Pending calls. */
   readonly waits: readonly WaitingCall[]
-  /** What follows a command to make it read this log; empty for the default. */
+  /** The option that makes a command read this log; empty for the default log. */
   readonly logArgument: string
 }
 
-/** What a run waits for or why it failed, in one paragraph. */
+/** Explains in one paragraph what a run waits for or why it failed. */
 export function explainRun(record: RunRecord, nowMs: number): string {
   const { run, tasks, calls, waits } = record
   const name = run.workflow === null ? '' : ` of workflow "${run.workflow}"`
@@ -51,27 +51,27 @@ export function explainRun(record: RunRecord, nowMs: number): string {
     if (task.status !== 'finished') sentences.push(taskSentence(task, state, calls, nowMs))
   }
   sentences.push(...waits.map(waitingSentence))
-  if (state === 'decided') sentences.push('Every call that waited has been decided about.')
+  if (state === 'decided') sentences.push('Every pending call has been decided.')
   if (state !== 'finished' && state !== 'running') {
     const resume = resumeCommand(record)
     for (const call of blockedCalls(calls)) sentences.push(blockedSentence(call, resume))
     sentences.push(
-      `"${resume}" goes on from here: finished tasks are not run again, and the agent is told what may have happened.`,
+      `"${resume}" continues from here: finished tasks are not run again, and the agent is warned of what may have happened.`,
     )
   }
   return sentences.join(' ')
 }
 
-/** The command that goes on with a run. */
+/** The command that resumes a run. */
 export function resumeCommand({ run, logArgument }: RunRecord): string {
   return `smithers resume ${shellWord(run.runId)}${logArgument}`
 }
 
-/** @param ofTask A task has failed, so its own sentence says why. */
+/** @param ofTask A task has failed, and its own sentence says why. */
 function verbOf({ run, waits }: RunRecord, ofTask: boolean, nowMs: number): string {
   switch (runState(run, waits.length, nowMs)) {
     case 'finished':
-      return `finished at ${timeOf(run.finishedAtMs)}; nothing is left to do.`
+      return `finished at ${timeOf(run.finishedAtMs)}.`
     case 'failed':
       return ofTask
         ? `failed at ${timeOf(run.finishedAtMs)}.`
@@ -80,9 +80,9 @@ function verbOf({ run, waits }: RunRecord, ofTask: boolean, nowMs: number): stri
       return `was stopped at ${timeOf(run.finishedAtMs)}.`
     case 'waiting':
     case 'decided':
-      return `is paused since ${timeOf(run.finishedAtMs)} for approval.`
+      return `has been paused for approval since ${timeOf(run.finishedAtMs)}.`
     case 'interrupted':
-      return `was interrupted: process ${ownerText(run.ownerId)}, which worked on it, is gone.`
+      return `was interrupted: its process ${ownerText(run.ownerId)} is gone.`
     default:
       return `is running in process ${ownerText(run.ownerId)}.`
   }
@@ -93,14 +93,14 @@ function finishedSentence(count: number): string {
   return count === 1 ? 'One task has finished.' : `${count} tasks have finished.`
 }
 
-/** Which decision is missing, and the commands that make it. */
+/** The missing decision, and the commands that make it. */
 export function waitingSentence(call: WaitingCall): string {
   const { toolName, nodeId, question, approve, reject } = call
   return `It waits for a decision about ${toolName} in task "${nodeId}" ("${question}"): "${approve}" or "${reject}".`
 }
 
 function blockedSentence({ nodeId, toolName, key }: BlockedCall, resume: string): string {
-  return `A call of ${toolName} in task "${nodeId}" was blocked, since an earlier one may stand for it (key ${key}). Look at what happened outside; if it must run, "${resume} --allow ${key}".`
+  return `A call of ${toolName} in task "${nodeId}" was blocked, because an earlier call may have had the same effect (key ${key}). Find out what happened; if the call must run, use "${resume} --allow ${key}".`
 }
 
 function taskSentence(
@@ -114,20 +114,20 @@ function taskSentence(
   const own = calls.filter(
     (call) => call.nodeId === nodeId && call.iteration === iteration && call.sideEffect,
   )
-  const unknown = own.filter((call) => callVerdict(call, nowMs).outcome === 'unknown')
-  const running = own.filter((call) => callVerdict(call, nowMs).outcome === 'running')
+  const unknown = own.filter((call) => callOutcome(call, nowMs).outcome === 'unknown')
+  const running = own.filter((call) => callOutcome(call, nowMs).outcome === 'running')
   const effects = unknown.map(
     ({ toolName, idempotencyKey }) => `${toolName} (key ${idempotencyKey ?? 'none'})`,
   )
   const warning =
-    effects.length === 0 ? '' : ` Whether this happened is unknown: ${effects.join(', ')}.`
+    effects.length === 0 ? '' : ` It is unknown whether this happened: ${effects.join(', ')}.`
   if (task.status === 'failed') {
     return `${name} failed in attempt ${attempt}: ${messageOf(task.errorJson)}${warning}`
   }
   if (state === 'running' && task.status === 'running') {
     const tool = running[0] === undefined ? '' : `, in ${running[0].toolName}`
     const seconds = Math.max(0, Math.round((nowMs - task.startedAtMs) / 1000))
-    return `It waits for ${name.replace('Task', 'task')}, attempt ${attempt}, begun ${seconds} s ago${tool}.${warning}`
+    return `It waits for ${name.replace('Task', 'task')}, attempt ${attempt}, started ${seconds} s ago${tool}.${warning}`
   }
   const ended = isApproval(task.errorJson) ? 'is paused' : 'was interrupted'
   return `${name} ${ended} in attempt ${attempt}.${warning}`
@@ -139,7 +139,7 @@ function isApproval(errorJson: string | null): boolean {
 
 function messageOf(errorJson: string | null): string {
   const { message, code } = JSON.parse(errorJson ?? '{}') as { message?: string; code?: string }
-  // How to resume is said once, at the end.
+  // The advice to resume is given once, at the end.
   const text = message?.replace(/ Resume with runId ".*"\.$/, '') ?? 'the reason was not recorded'
   const sentence = /[.!?]$/.test(text) ? text : `${text}.`
   return code === undefined ? sentence : `${sentence} (${code})`

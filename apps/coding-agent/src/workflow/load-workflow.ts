@@ -4,9 +4,10 @@ import { pathToFileURL } from 'node:url'
 import type { WorkflowDefinition } from '@smithers/workflow'
 import { badInput } from '../command-failure.ts'
 import { describeError } from '../describe-error.ts'
+import type { ProgramGuard } from './program-guard.ts'
 import { registerTsxHooks } from './tsx-hooks.ts'
 
-/** A workflow and where it came from. */
+/** A workflow and its file. */
 export interface LoadedWorkflow {
   readonly workflow: WorkflowDefinition
   /** Absolute. */
@@ -15,16 +16,26 @@ export interface LoadedWorkflow {
 
 const extensions = ['.tsx', '.jsx', '.ts', '.mts', '.js', '.mjs']
 
-/** Imports the workflow that a file exports, as its default or under any name. */
-export async function loadWorkflow(file: string): Promise<LoadedWorkflow> {
+/**
+ * The absolute path of a file that may contain a workflow.
+ *
+ * @throws CommandFailure
+ */
+export function workflowPath(file: string): string {
   const path = resolve(file)
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
     throw badInput(`There is no workflow at ${file}. Give a file that exports one.`)
   }
   if (!extensions.includes(extname(path))) {
-    throw badInput(`${file} is no program. A workflow is a file with ${extensions.join(', ')}.`)
+    throw badInput(`${file} is not a program. A workflow is a file with ${extensions.join(', ')}.`)
   }
-  registerTsxHooks()
+  return path
+}
+
+/** Imports the workflow that a file exports, as its default or under any name. `guard` checks what is imported. */
+export async function loadWorkflow(file: string, guard: ProgramGuard): Promise<LoadedWorkflow> {
+  const path = workflowPath(file)
+  registerTsxHooks(guard)
   let exported: Record<string, unknown>
   try {
     exported = (await import(pathToFileURL(path).href)) as Record<string, unknown>
@@ -44,7 +55,7 @@ export async function loadWorkflow(file: string): Promise<LoadedWorkflow> {
   return { workflow, path }
 }
 
-/** Another copy of the package may have made it, so its shape is asked and not its class. */
+/** Checks the shape and not the class, since another copy of the package may have created it. */
 function looksLikeWorkflow(value: unknown): value is WorkflowDefinition {
   return (
     typeof value === 'object' &&

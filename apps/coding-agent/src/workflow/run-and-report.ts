@@ -11,25 +11,27 @@ import type { WorkflowReporter } from '../terminal/workflow-reporter.ts'
 import type { LoadedWorkflow } from './load-workflow.ts'
 import { ownerText } from './owner-text.ts'
 
-/** What the person chooses of a workflow's run. */
+/** The options of a run that the user chooses. */
 export type WorkflowFileOptions = Omit<
   RunWorkflowOptions,
   'runId' | 'log' | 'signal' | 'onEvent' | 'onApproval'
 >
 
-/** A workflow to run or to go on with. */
+/** A workflow to run or to resume. */
 export interface WorkflowRunOptions {
   readonly loaded: LoadedWorkflow
   readonly runId: string
   readonly logPath: string
   readonly options: WorkflowFileOptions
   readonly reporter: WorkflowReporter
-  /** Answers at once; without it the run pauses. */
+  /** Decides about calls that need approval; without it the run pauses. */
   readonly onApproval: OnApproval | undefined
   readonly interrupted: AbortSignal
 }
 
-/** Runs a workflow from a file with its progress on the terminal. */
+const inputCodes: ReadonlySet<string> = new Set(['INVALID_INPUT', 'WORKFLOW_CHANGED'])
+
+/** Runs a workflow from a file and reports its progress. */
 export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
   const { loaded, runId, logPath, options, reporter, onApproval, interrupted } = run
   const log = openLogForRun(logPath)
@@ -51,7 +53,7 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
     if (!began) reporter.finishedBefore()
     reporter.finished(result.outputs)
   } catch (error) {
-    if (isSmithersError(error) && error.code === 'INVALID_INPUT') {
+    if (isSmithersError(error) && inputCodes.has(error.code)) {
       throw badInput(describeError(error), error)
     }
     if (isPaused(error)) {
@@ -71,7 +73,7 @@ export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
   }
 }
 
-/** An error as a person reads it: how to resume has been said as a command, and a process is known by its number. */
+/** An error for people: without the advice to resume, which was printed as a command, and with readable process ids. */
 function withoutIds(error: unknown): string {
   const message = describeError(error).replace(/ Resume with runId ".*"\.(?= \(\w+\)$)/, '')
   const ownerId = isSmithersError(error) ? error.details['ownerId'] : undefined

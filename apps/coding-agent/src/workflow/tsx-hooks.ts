@@ -1,17 +1,20 @@
 import { readFileSync } from 'node:fs'
-import { registerHooks } from 'node:module'
+import { type LoadFnOutput, registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
+import type { ProgramGuard } from './program-guard.ts'
 
-let registered = false
+let current: ProgramGuard | undefined
 
 /**
- * Lets this process import `.tsx` and `.jsx`, which Node does not read by itself, with the tags of
- * `@smithers/workflow`. A file anywhere may import what this program brings, unless its own folder has it.
+ * Lets this process import `.tsx` and `.jsx`, which Node cannot read, with the tags of `@smithers/workflow`. A file in
+ * any folder may import the packages of this program, unless its own folder has them. `guard` checks every file before it
+ * is executed.
  */
-export function registerTsxHooks(): void {
-  if (registered) return
-  registered = true
+export function registerTsxHooks(guard: ProgramGuard): void {
+  const isRegistered = current !== undefined
+  current = guard
+  if (isRegistered) return
   registerHooks({
     resolve(specifier, context, nextResolve) {
       try {
@@ -21,26 +24,39 @@ export function registerTsxHooks(): void {
         try {
           return nextResolve(specifier, { ...context, parentURL: import.meta.url })
         } catch {
-          // The first error names the file that the person wrote.
+          // The first error names the user's own file.
           throw error
         }
       }
     },
     load(url, context, nextLoad) {
-      if (!/^file:.*\.[jt]sx$/.test(url)) return nextLoad(url, context)
+      if (!url.startsWith('file:')) return nextLoad(url, context)
       const path = fileURLToPath(url)
-      const { code } = transformSync(readFileSync(path, 'utf8'), {
-        loader: path.endsWith('.tsx') ? 'tsx' : 'jsx',
-        format: 'esm',
-        target: 'node22',
-        jsx: 'automatic',
-        jsxImportSource: '@smithers/workflow',
-        sourcefile: path,
-        sourcemap: 'inline',
-      })
-      return { format: 'module', source: code, shortCircuit: true }
+      return /\.[jt]sx$/.test(path) ? loadTsx(path) : checked(path, nextLoad(url, context))
     },
   })
+}
+
+function loadTsx(path: string): LoadFnOutput {
+  const source = readFileSync(path, 'utf8')
+  current?.check(path, source)
+  const { code } = transformSync(source, {
+    loader: path.endsWith('.tsx') ? 'tsx' : 'jsx',
+    format: 'esm',
+    target: 'node22',
+    jsx: 'automatic',
+    jsxImportSource: '@smithers/workflow',
+    sourcefile: path,
+    sourcemap: 'inline',
+  })
+  return { format: 'module', source: code, shortCircuit: true }
+}
+
+/** The loaded file, with the very source that was checked. */
+function checked(path: string, loaded: LoadFnOutput): LoadFnOutput {
+  const source = loaded.source ?? readFileSync(path)
+  current?.check(path, source instanceof ArrayBuffer ? new Uint8Array(source) : source)
+  return { ...loaded, source }
 }
 
 function isPackageName(specifier: string): boolean {
