@@ -39,6 +39,14 @@ describe('runLogConformance', () => {
     expect(failedGroups(results)).toEqual(mutant.foundBy)
   })
 
+  it('ends, and finds a log that loses the end of calls', async () => {
+    const results = await runLogConformance({
+      ...memoryConformance,
+      createLog: () => ({ ...createMemoryLog(), finish: () => 'ok' as const }),
+    })
+    expect(failedGroups(results)).toContain('4 claims')
+  })
+
   it('finds a log that says a call is stored before it is', async () => {
     const results = await runLogConformance({
       ...jsonLinesConformance,

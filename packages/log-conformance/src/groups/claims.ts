@@ -197,13 +197,17 @@ function tryStart(
   return settled(() => log.start(sampleRow(fields), { durability: 'relaxed', claim }))
 }
 
-/** Runs a key's effect unless somebody has, as a call with a `'once'` claim does. */
+/** Far beyond what a holder needs. */
+const longestHoldMs = 5000
+
+/** Runs a key's effect unless another call has, as a call with a `'once'` claim does. */
 async function runOnce(
   log: ToolCallLog,
   fields: Partial<StartRow>,
   effect: () => unknown,
 ): Promise<void> {
   const row = sampleRow({ ...fields, leaseExpiresAtMs: Number.MAX_SAFE_INTEGER })
+  const deadline = performance.now() + longestHoldMs
   for (;;) {
     const result = await log.start(row, { durability: 'relaxed', claim: 'once' })
     if (result.ok) {
@@ -214,6 +218,11 @@ async function runOnce(
     }
     assert.equal(result.reason, 'claimed')
     if (result.existing.status === 'success') return
+    // A log that loses the end of a call must fail, not hang.
+    assert.ok(
+      performance.now() < deadline,
+      `${row.idempotencyKey} is still in flight after ${longestHoldMs} ms, in no call`,
+    )
     await nextTurn()
   }
 }

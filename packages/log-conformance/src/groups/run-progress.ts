@@ -164,7 +164,11 @@ async function killWhileRunning(workbench: Workbench, runId: string): Promise<vo
   const job = { kind: 'run-until-killed' as const, location, runId, finishedFile }
   const child = await startChild(options, job)
   const ended = child.performUntilKilled()
-  while (!existsSync(finishedFile) && child.process.exitCode === null) await sleep(1)
+  const deadline = performance.now() + 30_000
+  while (!existsSync(finishedFile) && child.process.exitCode === null) {
+    if (performance.now() > deadline) child.process.kill('SIGKILL')
+    await sleep(1)
+  }
   await sleep(Math.random() * 20)
   child.process.kill('SIGKILL')
   await ended
