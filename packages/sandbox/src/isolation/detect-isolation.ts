@@ -66,9 +66,6 @@ export async function detectIsolation(options: DetectIsolationOptions): Promise<
   throw unavailable(required, missing)
 }
 
-/** Used only where they are named. */
-const onRequest: ReadonlySet<IsolationBackendName> = new Set(['landlock'])
-
 const allProperties: readonly IsolationProperty[] = ['files', 'network', 'kill', 'syscalls']
 const allBackends: readonly IsolationBackendName[] = ['bubblewrap', 'landlock', 'seatbelt', 'none']
 
@@ -102,7 +99,7 @@ function candidatesFor(
   if (named !== undefined) return all.filter(({ name }) => name === named)
   // A backend of another system is not worth reporting.
   const foreign = process.platform === 'darwin' ? ['bubblewrap', 'landlock'] : ['seatbelt']
-  return all.filter(({ name }) => !foreign.includes(name) && !onRequest.has(name))
+  return all.filter(({ name }) => !foreign.includes(name))
 }
 
 function reportOf(
