@@ -84,7 +84,8 @@ function approvedFirst(approvals: readonly ApprovalRow[], rows: readonly ToolCal
   )
   if (approval?.decidedAtMs == null || first === undefined || others.length > 0) return false
   return (
-    approval.status === 'used' &&
+    // The approved patch did not apply and had no effect, so the approval is not used up.
+    (approval.status === 'used' || approval.status === 'approved') &&
     approval.decidedBy !== null &&
     first.approvalId === approval.id &&
     approval.decidedAtMs <= first.startedAtMs
