@@ -3,9 +3,21 @@ export function isWithin(path: string, ancestor: string): boolean {
   return path === ancestor || path.startsWith(ancestor.endsWith('/') ? ancestor : `${ancestor}/`)
 }
 
-/** Orders paths so that every directory comes before what lies in it: mounts must be made in this order. */
-export function parentsFirst(a: string, b: string): number {
-  return depth(a) - depth(b)
+/** True when `path` is one of `ancestors` or lies beneath one. */
+export function isWithinAny(path: string, ancestors: readonly string[]): boolean {
+  return ancestors.some((ancestor) => isWithin(path, ancestor))
+}
+
+/** True when `path` lies beneath one of `others`, is one of them, or holds one. */
+export function overlapsAny(path: string, others: readonly string[]): boolean {
+  return others.some((other) => isWithin(other, path) || isWithin(path, other))
+}
+
+/** Orders entries by path so that every directory comes before what lies in it: mounts must be made in this order. */
+export function parentsFirst<Entry extends readonly [path: string, ...unknown[]]>(
+  entries: readonly Entry[],
+): Entry[] {
+  return entries.toSorted(([a], [b]) => depth(a) - depth(b))
 }
 
 function depth(path: string): number {

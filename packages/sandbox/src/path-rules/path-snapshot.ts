@@ -23,7 +23,7 @@ const maxEntries = 2_000
 /** Looks up names and, in directories, everything below them. */
 export function takePathSnapshot(root: RootStatCache, names: readonly string[]): PathSnapshot {
   const snapshot = new Map<string, PathState>()
-  for (const name of names) {
+  for (const name of root.existing(names)) {
     const isGitDirectory = name === '.git' || name.endsWith('/.git')
     addToSnapshot(root, name, { snapshot, left: maxEntries, isShallow: isGitDirectory })
   }

@@ -42,8 +42,7 @@ export function findProtectedPaths(
   ])
   const mount: string[] = []
   const targets = new Set<string>()
-  for (const name of names) {
-    if (root.at(name) === undefined) continue
+  for (const name of root.existing(names)) {
     const isMounted = isWritable?.(name) !== true
     if (isMounted) mount.push(name)
     const target = targetOf(root, name)

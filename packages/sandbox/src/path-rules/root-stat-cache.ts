@@ -7,6 +7,8 @@ export interface RootStatCache {
   readonly rootDir: string
   /** `undefined` when nothing is there; the error's name when that cannot be known. */
   at(name: string): Stats | string | undefined
+  /** Those of the names that exist, or of which that cannot be known. */
+  existing(names: Iterable<string>): readonly string[]
 }
 
 /**
@@ -49,7 +51,7 @@ export function createRootStatCache(rootDir: string): RootStatCache {
     seen.set(name, found)
     return found
   }
-  return { rootDir, at }
+  return { rootDir, at, existing: (names) => [...names].filter((name) => at(name) !== undefined) }
 }
 
 function isFile(found: Stats | string): boolean {

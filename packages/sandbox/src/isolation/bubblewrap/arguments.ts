@@ -5,7 +5,7 @@ import { sharedAnonymousFile } from './anonymous-file.ts'
 import { closeDescriptors } from '../close-descriptors.ts'
 import type { WrapRequest } from '../spawn/wrapped-command.ts'
 import { type PathHandle, type HiddenPath, openPathHandles } from '../../path-rules/path-handles.ts'
-import { isWithin, parentsFirst } from '../../path-rules/path-order.ts'
+import { isWithin, isWithinAny, overlapsAny, parentsFirst } from '../../path-rules/path-order.ts'
 import type { SystemMounts, EtcEntries } from './system-mounts.ts'
 
 /** What {@link bubblewrapArguments} needs to know besides the command. */
@@ -162,10 +162,9 @@ function directoryMounts(
     ...policy.read.map(absoluteDirectory).filter((path) => existsSync(path)),
     ...facts.toolchains,
   ]
+  const visible = visibleDirectories(request, facts.system)
   const readable = [...new Set(wanted)].filter(
-    (path) =>
-      !isWithin(path, rootDir) &&
-      !visibleDirectories(request, facts.system).some((directory) => isWithin(path, directory)),
+    (path) => !isWithin(path, rootDir) && !isWithinAny(path, visible),
   )
   const hidden = isReading(request)
     ? []
@@ -181,7 +180,7 @@ function directoryMounts(
     ...writable.map((path) => [path, ['--bind', path, path]] as const),
     [rootDir, rootMount(request, facts, pass)],
   ]
-  return mounts.toSorted(([a], [b]) => parentsFirst(a, b)).flatMap(([, options]) => options)
+  return parentsFirst(mounts).flatMap(([, options]) => options)
 }
 
 /** By descriptor where `bwrap` can: the directory that was opened, whatever its name leads to by now. */
@@ -218,7 +217,10 @@ function emptyDirectory(
 ): string[] {
   const permissions = ['--perms', path === '/tmp' ? '1777' : '0700']
   // A home below /tmp is a directory of that file system already.
-  const nested = all.some((other) => other !== path && isWithin(path, other))
+  const nested = isWithinAny(
+    path,
+    all.filter((other) => other !== path),
+  )
   return [...permissions, ...(nested ? ['--dir'] : sized(limits.temporaryMb)), path]
 }
 
@@ -226,7 +228,7 @@ function emptyDirectory(
 function reserved(path: string, facts: BubblewrapFacts): boolean {
   const { programs } = facts.system
   const system = [...programs.visible, '/proc', '/dev', '/etc']
-  return system.some((directory) => isWithin(directory, path) || isWithin(path, directory))
+  return overlapsAny(path, system)
 }
 
 function absoluteDirectory(path: string): string {

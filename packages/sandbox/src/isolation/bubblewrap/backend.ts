@@ -33,6 +33,25 @@ import { toolchainDirectories } from './toolchains.ts'
  * reachable from here.
  */
 export function createBubblewrap(): SpawningBackend {
+  const views = createViews()
+  const wrap = (request: WrapRequest): WrappedCommand => wrapCommand(request, views)
+  const spawning = startBySpawn(wrap, { hasProcessNamespace: true })
+  return {
+    name: 'bubblewrap',
+    probe: () => probeBubblewrap(spawning),
+    wrap,
+    ...spawning,
+  }
+}
+
+/** What commands can see outside the root; found once, for all commands alike. */
+interface Views {
+  readonly system: (network: Network) => SystemMounts
+  /** By the `PATH` of this process and the root, and by a command that lies deeper than its directory of `PATH`. */
+  readonly toolchains: (search: string) => readonly string[]
+}
+
+function createViews(): Views {
   // Per user as well: what root must be kept from writing, others cannot write.
   const known = memoize((key: `${number} ${Network}`): SystemMounts =>
     systemMounts(key.endsWith('host') ? 'host' : 'none'),
@@ -49,103 +68,101 @@ export function createBubblewrap(): SpawningBackend {
       ...(command === undefined ? {} : { command }),
     })
   })
+  return { system, toolchains }
+}
 
-  const wrap = (request: WrapRequest): WrappedCommand => {
-    const found = bubblewrap()
-    if (found === null || !hasSystemCallFilter(process.arch)) {
-      throw new Error('wrap was called on a backend whose probe says that it does not work here')
-    }
-    // This process's PATH, not the command's: a command's environment must not decide what is mounted.
-    const searchKey = `${process.env['PATH'] ?? ''}\0${request.rootDir}`
-    const seen = system(request.policy.network)
-    const command = request.command ?? request.argv[0]
-    const candidates = [
-      ...visibleDirectories(request, seen),
-      ...request.policy.read,
-      request.rootDir,
-    ]
-    const path = request.env['PATH'] ?? '/bin:/usr/bin'
-    // The narrowest view in which the program itself can be seen.
-    const views = [
-      ...(request.policy.access === 'read' ? [() => []] : []),
-      () => toolchains(searchKey),
-      () => toolchains(`${searchKey}\0${command}`),
-    ]
-    let directories: readonly string[] | undefined
-    for (const view of views) {
-      const tools = view()
-      const search = { command, cwd: request.cwd, path, visible: [...candidates, ...tools] }
-      if (firstHiddenFile(search) !== null) continue
-      directories = tools
-      break
-    }
-    if (directories === undefined) throw outsideMounts(command)
-    const facts: BubblewrapFacts = {
-      system: seen,
-      etcSnapshot: needsOwnEtc(request, directories)
-        ? null
-        : etcSnapshot(seen.etc, {
-            key: `${process.geteuid?.()} ${request.policy.network}`,
-            rootDir: request.rootDir,
-          }),
-      toolchains: directories,
-      systemCallFilter: filterFor(process.arch),
-      mountsDescriptors: found.options.has('--bind-fd'),
-    }
-    const { options, descriptors } = bubblewrapArguments(request, facts)
-    const status = request.reportsStart === true ? openStartStatus() : undefined
-    try {
-      // By descriptor, so that no list of processes shows the environment.
-      const list = anonymousFile(encodeNames(`${options.join('\0')}\0`))
-      return {
-        file: found.path,
-        args: [
-          '--args',
-          '3',
-          ...(status === undefined ? [] : ['--json-status-fd', String(4 + descriptors.length)]),
-          '--',
-          ...request.argv,
-        ],
-        // bwrap runs outside: nothing that its own loader would obey (LD_PRELOAD) comes near it.
-        env: {},
-        cwd: '/',
-        descriptors: [list, ...descriptors, ...(status === undefined ? [] : [status.descriptor])],
-        startFailure: (printed) =>
-          status?.hasStarted() === true ? null : startFailure(printed, request.argv[0]),
-        close: () => status?.close(),
-      }
-    } catch (error) {
-      if (status !== undefined) closeDescriptors([status.descriptor])
-      status?.close()
-      closeDescriptors(descriptors)
-      throw error
-    }
+function wrapCommand(request: WrapRequest, views: Views): WrappedCommand {
+  const found = bubblewrap()
+  if (found === null || !hasSystemCallFilter(process.arch)) {
+    throw new Error('wrap was called on a backend whose probe says that it does not work here')
   }
-
-  const spawning = startBySpawn(wrap, { hasProcessNamespace: true })
-
-  const probe = async (): Promise<ProbeResult> => {
-    const obstacle = obstacleTo(bubblewrap())
-    if (obstacle !== null) return refusal([obstacle])
-    const findings = await runCanary(spawning).catch((error: Error) => error)
-    if (findings instanceof Error) {
-      const why = `The canary that proves isolation could not be set up: ${findings.message}.`
-      return refusal([
-        { what: 'files', why, fix: 'Make the temporary directory (TMPDIR) writable.' },
-      ])
-    }
-    if (!findings.ran) return refusal([bubblewrapFailure(findings.stderr)])
-    const faults = findings.faults.map((fault) => ({ ...fault, fix: reportFault }))
-    if (!findings.filtered) {
-      const why = 'The system-call filter was not loaded.'
-      faults.push({ what: 'syscalls', why, fix: 'Use a kernel with CONFIG_SECCOMP_FILTER.' })
-    }
-    if (faults.length > 0) return refusal(faults)
-    const weaker = bubblewrap()?.options.has('--bind-fd') === true ? [] : [protectedByWatching]
-    return { usable: true, enforced: allEnforced, notEnforced: weaker }
+  const system = views.system(request.policy.network)
+  const toolchains = visibleToolchains(request, system, views)
+  const facts: BubblewrapFacts = {
+    system,
+    etcSnapshot: needsOwnEtc(request, toolchains)
+      ? null
+      : etcSnapshot(system.etc, {
+          key: `${process.geteuid?.()} ${request.policy.network}`,
+          rootDir: request.rootDir,
+        }),
+    toolchains,
+    systemCallFilter: filterFor(process.arch),
+    mountsDescriptors: found.options.has('--bind-fd'),
   }
+  return handOver(request, found.path, facts)
+}
 
-  return { name: 'bubblewrap', probe, wrap, ...spawning }
+/** The narrowest set of directories in which the program itself can be seen. */
+function visibleToolchains(
+  request: WrapRequest,
+  system: SystemMounts,
+  views: Views,
+): readonly string[] {
+  // This process's PATH, not the command's: a command's environment must not decide what is mounted.
+  const searchKey = `${process.env['PATH'] ?? ''}\0${request.rootDir}`
+  const command = request.command ?? request.argv[0]
+  const always = [...visibleDirectories(request, system), ...request.policy.read, request.rootDir]
+  const path = request.env['PATH'] ?? '/bin:/usr/bin'
+  const choices = [
+    ...(request.policy.access === 'read' ? [() => []] : []),
+    () => views.toolchains(searchKey),
+    () => views.toolchains(`${searchKey}\0${command}`),
+  ]
+  for (const choose of choices) {
+    const tools = choose()
+    const search = { command, cwd: request.cwd, path, visible: [...always, ...tools] }
+    if (firstHiddenFile(search) === null) return tools
+  }
+  throw outsideMounts(command)
+}
+
+/** Hands the options to `bwrap` by descriptor, so that no list of processes shows the environment. */
+function handOver(request: WrapRequest, file: string, facts: BubblewrapFacts): WrappedCommand {
+  const { options, descriptors } = bubblewrapArguments(request, facts)
+  const status = request.reportsStart === true ? openStartStatus() : undefined
+  try {
+    const list = anonymousFile(encodeNames(`${options.join('\0')}\0`))
+    const reportStart =
+      status === undefined ? [] : ['--json-status-fd', String(4 + descriptors.length)]
+    return {
+      file,
+      args: ['--args', '3', ...reportStart, '--', ...request.argv],
+      // bwrap runs outside: nothing that its own loader would obey (LD_PRELOAD) comes near it.
+      env: {},
+      cwd: '/',
+      descriptors: [list, ...descriptors, ...(status === undefined ? [] : [status.descriptor])],
+      startFailure: (printed) =>
+        status?.hasStarted() === true ? null : startFailure(printed, request.argv[0]),
+      close: () => status?.close(),
+    }
+  } catch (error) {
+    if (status !== undefined) closeDescriptors([status.descriptor])
+    status?.close()
+    closeDescriptors(descriptors)
+    throw error
+  }
+}
+
+async function probeBubblewrap(
+  spawning: Pick<SpawningBackend, 'prepare' | 'start'>,
+): Promise<ProbeResult> {
+  const obstacle = obstacleTo(bubblewrap())
+  if (obstacle !== null) return refusal([obstacle])
+  const findings = await runCanary(spawning).catch((error: Error) => error)
+  if (findings instanceof Error) {
+    const why = `The canary that proves isolation could not be set up: ${findings.message}.`
+    return refusal([{ what: 'files', why, fix: 'Make the temporary directory (TMPDIR) writable.' }])
+  }
+  if (!findings.ran) return refusal([bubblewrapFailure(findings.stderr)])
+  const faults = findings.faults.map((fault) => ({ ...fault, fix: reportFault }))
+  if (!findings.filtered) {
+    const why = 'The system-call filter was not loaded.'
+    faults.push({ what: 'syscalls', why, fix: 'Use a kernel with CONFIG_SECCOMP_FILTER.' })
+  }
+  if (faults.length > 0) return refusal(faults)
+  const weaker = bubblewrap()?.options.has('--bind-fd') === true ? [] : [protectedByWatching]
+  return { usable: true, enforced: allEnforced, notEnforced: weaker }
 }
 
 /** Nothing more can be mounted in the snapshot of `/etc`, which is read-only; a reading command sees no `/etc`. */
