@@ -163,8 +163,8 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
     scrub() {
       try {
         const scrubbed = connection.write('shorten the write-ahead log', () => {
-          const isBusy = queryValue(database, 'PRAGMA wal_checkpoint(TRUNCATE)') !== 0
-          if (isBusy)
+          const isRead = queryValue(database, 'PRAGMA wal_checkpoint(TRUNCATE)') !== 0
+          if (isRead)
             throw Object.assign(new Error('another process reads'), { code: 'SQLITE_BUSY' })
         })
         return scrubbed instanceof Promise ? scrubbed.catch(ignore) : undefined

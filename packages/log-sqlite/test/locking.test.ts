@@ -52,7 +52,7 @@ describe('createSqliteLog', () => {
     const blockedMs = async (log: ToolCallLog): Promise<number> => {
       const other = holdLock()
       const before = performance.now()
-      const started = Array.from({ length: 10 }, (_, seq) =>
+      const started = Array.from({ length: 10 }, async (_, seq) =>
         log.start(call({ seq: seq + 1 }), relaxed),
       )
       const blocked = performance.now() - before

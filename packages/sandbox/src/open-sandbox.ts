@@ -31,9 +31,8 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const network = resolveNetwork(options.network ?? 'none')
   const limits = resolveLimits(options.limits ?? {})
   const filePolicy = options.files ?? {}
-  const requested = options.isolation ?? 'auto'
   const { backend, report: isolation } = await detectIsolation({
-    isolation: requested,
+    isolation: options.isolation ?? 'auto',
     demands: {
       network,
       denies: (filePolicy.deny ?? []).length > 0,
@@ -41,15 +40,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     },
   })
   const check = await resolveCommandCheck(options.commands ?? 'auto', network, isolation)
-  const files = createSandboxFiles({
-    // As it was given: absolute paths may be spelled with its links.
-    rootDir: options.rootDir,
-    deny: filePolicy.deny ?? [],
-    protect: filePolicy.protect ?? 'default',
-    maxLinks: filePolicy.maxLinks ?? 1,
-    durability: filePolicy.durability ?? 'fsync',
-    guard: requiresFiles(requested) ? 'beneath' : 'auto',
-  })
+  const files = openFiles(options)
   const { rootDir } = files
   const report = reportOn(files, isolation, network)
   const env = commandEnvironment(options.env ?? {})
@@ -86,6 +77,18 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
       files.close()
       gitConfig?.remove()
     },
+  })
+}
+
+function openFiles({ rootDir, files = {}, isolation = 'auto' }: SandboxOptions): SandboxFiles {
+  return createSandboxFiles({
+    // As it was given: absolute paths may be spelled with its links.
+    rootDir,
+    deny: files.deny ?? [],
+    protect: files.protect ?? 'default',
+    maxLinks: files.maxLinks ?? 1,
+    durability: files.durability ?? 'fsync',
+    guard: requiresFiles(isolation) ? 'beneath' : 'auto',
   })
 }
 

@@ -67,20 +67,15 @@ export async function runCanary(starter: Starter): Promise<CanaryFindings> {
     }
     const outcome = await runConfined(starter, rootDir, traps)
     const report = parseReport(outcome.stdout)
-
-    const faults: { what: IsolationProperty; why: string }[] = []
-    const fault = (what: IsolationProperty, why: string): void => void faults.push({ what, why })
-    if (readText(traps.outside) !== null) fault('files', 'A canary wrote a file outside its root.')
-    if (report?.secret === secretText) fault('files', 'A canary read a file beside its root.')
-    for (const name of reached)
-      fault('network', `A canary reached ${name} on which this process listened.`)
-    if (report?.userNamespace === true) fault('syscalls', 'A canary created a user namespace.')
-    if (report?.systemSettings === true)
-      fault('files', 'A canary opened a setting in /proc/sys for writing.')
-    if (!outcome.ended) fault('kill', 'A process that a canary left behind outlived it.')
     return {
       ran: report !== null && readText(traps.inside) === 'canary',
-      faults,
+      faults: findFaults({
+        wroteOutside: readText(traps.outside) !== null,
+        readSecret: report?.secret === secretText,
+        reached,
+        report,
+        ended: outcome.ended,
+      }),
       filtered: report?.seccomp === '2',
       stderr: outcome.stderr,
     }
@@ -88,6 +83,31 @@ export async function runCanary(starter: Starter): Promise<CanaryFindings> {
     for (const server of servers) server.close()
     rmSync(base, { recursive: true, force: true })
   }
+}
+
+interface CanaryEffects {
+  readonly wroteOutside: boolean
+  readonly readSecret: boolean
+  /** The servers of this process that the canary connected to. */
+  readonly reached: ReadonlySet<string>
+  readonly report: CanaryReport | null
+  /** No process that the canary started outlived it. */
+  readonly ended: boolean
+}
+
+function findFaults(effects: CanaryEffects): CanaryFindings['faults'] {
+  const { wroteOutside, readSecret, reached, report, ended } = effects
+  const faults: { what: IsolationProperty; why: string }[] = []
+  const fault = (what: IsolationProperty, why: string): void => void faults.push({ what, why })
+  if (wroteOutside) fault('files', 'A canary wrote a file outside its root.')
+  if (readSecret) fault('files', 'A canary read a file beside its root.')
+  for (const name of reached)
+    fault('network', `A canary reached ${name} on which this process listened.`)
+  if (report?.userNamespace === true) fault('syscalls', 'A canary created a user namespace.')
+  if (report?.systemSettings === true)
+    fault('files', 'A canary opened a setting in /proc/sys for writing.')
+  if (!ended) fault('kill', 'A process that a canary left behind outlived it.')
+  return faults
 }
 
 interface CanaryOutcome {

@@ -46,16 +46,13 @@ export class PriorCalls {
   }
 
   // A row does not hold its fingerprint; its key tells, since the key is made from it.
-  #find(
-    toolName: string,
-    { inputHash, taskScoped, keyAt, keyedByInput }: CallIdentity,
-  ): CallSummary[] {
-    if (keyedByInput || taskScoped) {
-      const sameInput = this.#byHash.get(`${toolName}\n${inputHash ?? ''}`) ?? []
-      return sameInput.filter((call) => call.idempotencyKey === keyAt(call.occurrence))
+  #find(toolName: string, identity: CallIdentity): CallSummary[] {
+    if (identity.keyedByInput || identity.taskScoped) {
+      const sameInput = this.#byHash.get(`${toolName}\n${identity.inputHash ?? ''}`) ?? []
+      return sameInput.filter((call) => call.idempotencyKey === identity.keyAt(call.occurrence))
     }
     const found = [...(this.#occurrences.get(toolName) ?? [])].flatMap((occurrence) =>
-      (this.#byKey.get(`${toolName}\n${keyAt(occurrence)}`) ?? []).filter(
+      (this.#byKey.get(`${toolName}\n${identity.keyAt(occurrence)}`) ?? []).filter(
         (call) => call.occurrence === occurrence,
       ),
     )
