@@ -1,4 +1,9 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+
+const empty = Buffer.alloc(0)
+
+/** Of an index with more, nothing counts as tracked, so every protected path is mounted. */
+const maxIndexBytes = 256n * 1024n * 1024n
 
 /**
  * Knows which protected paths are in the index of the root's repository, so that git writes them in honest work: they are
@@ -9,7 +14,7 @@ import { readFileSync, statSync } from 'node:fs'
 export class TrackedPaths {
   readonly #index: string
   #stamp = ''
-  #bytes: Buffer = Buffer.alloc(0)
+  #bytes: Buffer = empty
   #known = new Map<string, boolean>()
 
   constructor(rootDir: string) {
@@ -28,15 +33,18 @@ export class TrackedPaths {
   }
 
   #refresh(): void {
-    const stats = statSync(this.#index, { throwIfNoEntry: false, bigint: true })
-    const stamp = stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.ctimeNs}`
-    if (stamp === this.#stamp) return
-    this.#stamp = stamp
-    this.#known = new Map()
+    const descriptor = openIndex(this.#index)
     try {
-      this.#bytes = stamp === '' ? Buffer.alloc(0) : readFileSync(this.#index)
-    } catch {
-      this.#bytes = Buffer.alloc(0)
+      const stats = descriptor === undefined ? undefined : fstatSync(descriptor, { bigint: true })
+      // A command can put anything under this name: a pipe, a device, gigabytes.
+      const isUsable = stats?.isFile() === true && stats.size <= maxIndexBytes
+      const stamp = isUsable ? `${stats.ino} ${stats.size} ${stats.ctimeNs}` : ''
+      if (stamp === this.#stamp) return
+      this.#stamp = stamp
+      this.#known = new Map()
+      this.#bytes = descriptor === undefined || !isUsable ? empty : readFileSync(descriptor)
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor)
     }
   }
 
@@ -44,5 +52,14 @@ export class TrackedPaths {
     // Version 4 shortens names by what they share with the one before.
     const isOther = this.#bytes.length >= 8 && this.#bytes.readUInt32BE(4) > 3
     return isOther || this.#bytes.includes(name)
+  }
+}
+
+/** `undefined` where there is none, or none that this user may read: then nothing counts as tracked. */
+function openIndex(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+  } catch {
+    return undefined
   }
 }
