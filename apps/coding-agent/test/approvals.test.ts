@@ -51,10 +51,10 @@ describe('smithers run --ask', () => {
       `waits  write  "Write note.txt?"\n       smithers approve ${idIn(listed)} --log ${log}\n`,
     )
     expect(paused.stderr).toBe(
-      'smithers: The run is paused: a call waits for approval. When it is decided, go on with: the same command and --run r\n',
+      'smithers: The run is paused: a call waits for approval. After the decision, resume with: the same command and --run r\n',
     )
     expect((await smithers('why', 'r')).stdout).toMatch(
-      /^Run r is a run of an agent, with 1 call in 1 attempt\. Its last call was write, begun at .* It waits for a decision about write in task "agent" \("Write note\.txt\?"\): "smithers approve apr_.* The same "smithers run" command and --run r begin its next attempt/,
+      /^Run r is a run of an agent, with 1 call in 1 attempt\. Its last call was write, begun at .* It waits for a decision about write in task "agent" \("Write note\.txt\?"\): "smithers approve apr_.* The same "smithers run" command and --run r start its next attempt/,
     )
     expect(listed.stdout).toContain('Write note.txt?')
     // The arguments are shown as in the log, and the preview shows what would be written.
@@ -124,6 +124,6 @@ describe('smithers run --ask', () => {
       '--ask',
       'write,sudo',
     ])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('no tool: sudo')])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--ask write,sudo has unknown tools: sudo.')])
   })
 })

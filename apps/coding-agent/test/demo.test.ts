@@ -60,10 +60,10 @@ describe('smithers demo', () => {
     const order = [
       '$ smithers up dinner-bill.tsx',
       'Change src/split.js? Approved by the demo itself',
-      'The server has booked the payment and not answered yet: kill -9 ',
+      'The server has booked the payment but not answered yet: kill -9 ',
       '$ smithers why demo',
       '  Run demo of workflow "dinner-bill" was interrupted:',
-      '  ! pay  attempt 2: the agent is told what may have happened before',
+      '  ! pay  attempt 2: the agent is warned of what may have happened before',
       '+++ b/src/split.js',
       'run demo, workflow dinner-bill: finished',
       'commands  ',

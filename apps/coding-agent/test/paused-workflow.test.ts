@@ -78,9 +78,9 @@ describe('a run that waits for an approval', () => {
     expect(paused.exitCode).toBe(3)
     const id = /apr_[\w-]+/.exec(paused.stdout)?.[0] ?? 'none'
     expect(paused.stdout).toContain(`waits  pay  "Pay 5 cents?"\n       smithers approve ${id}\n`)
-    expect(paused.stdout).not.toMatch(/✗|Go on with/)
+    expect(paused.stdout).not.toMatch(/✗|Resume with/)
     expect(paused.stderr).toBe(
-      'smithers: The run is paused: a call waits for approval. When it is decided, go on with: smithers resume r1\n',
+      'smithers: The run is paused: a call waits for approval. After the decision, resume with: smithers resume r1\n',
     )
     expect(await stateIn(smithers)).toBe('waiting')
     const why = JSON.parse((await smithers('why', 'r1', '--json')).stdout) as object
@@ -96,7 +96,7 @@ describe('a run that waits for an approval', () => {
     expect((await smithers('reject', id, '--comment', 'Too much.')).exitCode).toBe(0)
     expect(await stateIn(smithers)).toBe('decided')
     const decided = await smithers('why', 'r1')
-    expect(decided.stdout).toContain('Every call that waited has been decided about.')
+    expect(decided.stdout).toContain('Every pending call has been decided.')
     expect(decided.stdout).not.toContain(id)
     expect((await smithers('resume', 'r1')).exitCode).toBe(0)
     expect(effects('pay')).toBe('')
@@ -123,7 +123,7 @@ describe('smithers resume --allow', () => {
     expect([blocked.exitCode, effects('book')]).toEqual([1, '5\n'])
 
     const { stdout } = await smithers('why', 'r1')
-    const command = /if it must run, "smithers (.*?)"/.exec(stdout)?.[1] ?? ''
+    const command = /if the call must run, use "smithers (.*?)"/.exec(stdout)?.[1] ?? ''
     expect(command).toMatch(/^resume r1 --allow [\da-f-]{36}$/)
     const mistyped = await smithers(...`${command}0`.split(' '))
     expect([mistyped.exitCode, mistyped.stderr]).toEqual([

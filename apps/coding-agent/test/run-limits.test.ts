@@ -26,7 +26,7 @@ describe('smithers run', () => {
 
   test('lets a command out only with --allow-network', async () => {
     const script = [
-      { call: { name: 'bash', input: { cmd: 'git', args: ['ls-remote', '--heads', '.'] } } },
+      { call: { name: 'bash', input: { cmd: 'git', args: ['ls-remote', '--heads', 'origin'] } } },
       { text: 'Done.' },
     ]
     const codes: unknown[] = []
@@ -35,7 +35,7 @@ describe('smithers run', () => {
       const { stdout } = await run(server, { folder, root, log }, ...flags)
       codes.push(documents(stdout).find(({ type }) => type === 'call-end')?.['code'])
     }
-    // Not a repository: with the network allowed, git itself is asked and fails.
+    // There is no remote with this name: with the network allowed, git runs and fails.
     expect(codes).toEqual(['TOOL_GIT_REMOTE_DISABLED', 'TOOL_COMMAND_FAILED'])
   })
 

@@ -61,7 +61,7 @@ describe('smithers show', () => {
 
   test('shows the earlier calls of the same key and how their arguments differ', async () => {
     const { stdout } = await show('1')
-    const [, first, second] = stdout.split('earlier call of this key: ')
+    const [, first, second] = stdout.split('earlier call with this key: ')
     expect(first).toMatch(/^attempt 1, call 1, 2026-01-02T03:04:06\.000Z, unknown\n/)
     expect(first).toContain('-   "memo": "dinner"\n+   "memo": "the dinner"')
     expect(second).toMatch(/^attempt 2, call 1, .*, failed TOOL_TIMEOUT\nthe same arguments\n/)

@@ -135,7 +135,7 @@ describe('a question at a terminal', () => {
       terminal.press(`${keys.clearLine}${json}${keys.enter}`)
     }
     expect(await terminal.exitCode).toBe(0)
-    expect(terminal.printed()).toContain('Your arguments do not fit: to: ')
+    expect(terminal.printed()).toContain('Your arguments do not match: to: ')
     expect(sent()).toBe('ben 1\n')
   })
 

@@ -54,7 +54,7 @@ async function ask(errors: readonly Error[]): Promise<{ notes: string[]; text: s
 }
 
 const again = (count: number): string =>
-  `The model's provider at http://127.0.0.1:9 answered 503: Overloaded; trying again, ${count} of 2`
+  `The model's provider at http://127.0.0.1:9 answered 503: Overloaded; retrying, ${count} of 2`
 
 describe('notingRetries', () => {
   test('tells of each request that is made again, and not of the last that failed', async () => {

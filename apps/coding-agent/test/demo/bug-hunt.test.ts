@@ -6,7 +6,7 @@ import type { Script, ScriptedTurn, ToolAnswer } from '../../src/demo/scripted-m
 
 const source = readFileSync(new URL('../../sample-project/src/split.js', import.meta.url), 'utf8')
 const red = '✔ a\n✖ splitEvenly: the shares add up to the bill (1 ms)\n'
-const comment = '  // Nobody can pay a fraction of a cent.'
+const comment = '  // Cents cannot be divided.'
 
 function failed(text: string): ToolAnswer {
   return { failed: true, text }
@@ -69,12 +69,12 @@ describe('repairBug', () => {
     expect(applyPatch(source, patchOf(calls[1]))).toBe(false)
   })
 
-  test('mends the patch by the line that the error says stands there', () => {
-    const wrong = '  // Nobody can pay a part of a cent.'
+  test('mends the patch with the line that the error quotes', () => {
+    const wrong = '  // Cents cannot be divided any further.'
     const { calls, answer } = play(repair(), [
       ok(source),
       failed(
-        `Failed to apply patch: hunk 1: expected "${wrong}", found "${comment}". Read it again.`,
+        `Failed to apply patch: the hunk does not match "src/split.js" at line 6. Line 6: expected "${wrong}", found "${comment}". No other position matches better. Nothing was changed.`,
       ),
       ok('ok'),
     ])
@@ -110,8 +110,8 @@ describe('checkRepair', () => {
     expect(refused.answer).toEqual({
       said: [
         'The tests pass.',
-        expect.stringContaining('I did not tell the tracker'),
-        expect.stringContaining('I left docs/price-list.txt alone'),
+        'I could not tell the tracker: the network is off.',
+        'I left docs/price-list.txt alone: it leads out of the project.',
       ],
     })
     const leaked = play(check(), [ok('✔ a\n'), ok(''), ok('7.50\n')])

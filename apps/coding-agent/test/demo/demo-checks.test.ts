@@ -24,7 +24,13 @@ async function unrepaired(): Promise<DemoEvidence> {
       finish: failedWith('TOOL_COMMAND_FAILED'),
     },
     { seq: 2, toolName: 'edit', finish: failedWith('TOOL_APPROVAL_REQUIRED') },
-    { seq: 2, toolName: 'edit', attempt: 2, finish: failedWith('TOOL_PATCH_FAILED') },
+    {
+      seq: 2,
+      toolName: 'edit',
+      attempt: 2,
+      approvalId: 'apr_1',
+      finish: failedWith('TOOL_PATCH_FAILED'),
+    },
     { seq: 3, toolName: 'edit', finish: {} },
     { seq: 4, toolName: 'bash', finish: failedWith('TOOL_NETWORK_DISABLED') },
     { seq: 5, toolName: 'read', finish: failedWith('TOOL_PATH_ESCAPE') },
@@ -32,9 +38,8 @@ async function unrepaired(): Promise<DemoEvidence> {
   const log = createSqliteLog({ path: repository.logPath })
   const rows = await log.list({})
   await log.close()
-  const approvals = [
-    approvalOf(rows.find(({ toolName, attempt }) => toolName === 'edit' && attempt === 2)),
-  ]
+  const approved = rows.find(({ toolName, attempt }) => toolName === 'edit' && attempt === 2)
+  const approvals = [approvalOf(approved)]
   return { repository, sandbox, rows, approvals, conversation: 'Find the bug.', connections: 0 }
 }
 
@@ -86,7 +91,7 @@ describe('checkDemo', () => {
     expect(broken(await checkDemo(evidence))).toEqual(['Only src/split.js was changed.'])
   })
 
-  test('sees a file that was changed before anybody approved it', async () => {
+  test('sees a file that was changed before its approval', async () => {
     const evidence = await unrepaired()
     const [approval] = evidence.approvals
     const late = evidence.approvals.map((each) => ({
@@ -94,10 +99,18 @@ describe('checkDemo', () => {
       decidedAtMs: (approval?.decidedAtMs ?? 0) + 1000,
     }))
     for (const approvals of [[], late]) {
-      expect(broken(await checkDemo({ ...evidence, approvals })).join()).toContain(
-        'only after somebody had approved it',
+      expect(broken(await checkDemo({ ...evidence, approvals }))).toContain(
+        'The file was changed only after an approval, and the log names the approver.',
       )
     }
+  })
+
+  test('sees a call that ran with another approval', async () => {
+    const evidence = await unrepaired()
+    const approvals = evidence.approvals.map((each) => ({ ...each, id: 'apr_2' }))
+    expect(broken(await checkDemo({ ...evidence, approvals }))).toContain(
+      'The file was changed only after an approval, and the log names the approver.',
+    )
   })
 
   test('sees a connection that was made', async () => {

@@ -67,13 +67,13 @@ describe('checkRun', () => {
       'was killed',
     ],
     [
-      'an agent that did not look',
+      'an agent that did not check',
       {
         ...good,
         afterResume: recorded([...calls.slice(0, 2), ['pay', 'charge', 'success', 'applied']]),
       },
       [booked],
-      'it looked before it paid',
+      'The resumed agent was warned: it checked before paying.',
     ],
     [
       'a task that was run again',

@@ -72,7 +72,7 @@ describe('explainRun', () => {
     const done: TaskRow = { ...task, nodeId: 'share', status: 'finished' }
     expect(explained(run, [done, { ...task, iteration: 3 }])).toBe(
       `Run r1 of workflow "bills" is running in process ${ownerText(currentOwnerId())}. One task has finished. ` +
-        'It waits for task "pay" (iteration 3), attempt 2, begun 7 s ago.',
+        'It waits for task "pay" (iteration 3), attempt 2, started 7 s ago.',
     )
   })
 
@@ -100,7 +100,7 @@ describe('explainRun', () => {
     expect(
       explained(stopped, [{ ...task, status: 'interrupted' }], { calls: [unknown] }),
     ).toContain(
-      `Task "pay" was interrupted in attempt 2. Whether this happened is unknown: charge (key ${row?.idempotencyKey}).`,
+      `Task "pay" was interrupted in attempt 2. It is unknown whether this happened: charge (key ${row?.idempotencyKey}).`,
     )
   })
 
@@ -114,15 +114,15 @@ describe('explainRun', () => {
     const logArgument = ' --log runs.db'
     const approval = { id: 'a-1', toolName: 'charge', nodeId: 'pay', prompt: 'Pay?' } as ApprovalRow
     const waits = [waitingCall(approval, logArgument)]
-    const goesOn =
-      '"smithers resume r1 --log runs.db" goes on from here: finished tasks are not run again, and the agent is told what may have happened.'
+    const continues =
+      '"smithers resume r1 --log runs.db" continues from here: finished tasks are not run again, and the agent is warned of what may have happened.'
     const begin =
-      'Run r1 of workflow "bills" is paused since 2026-01-02T03:04:05.000Z for approval. No task has finished. Task "pay" is paused in attempt 2. '
+      'Run r1 of workflow "bills" has been paused for approval since 2026-01-02T03:04:05.000Z. No task has finished. Task "pay" is paused in attempt 2. '
     expect(explained(paused, tasks, { waits, logArgument })).toBe(
-      `${begin}It waits for a decision about charge in task "pay" ("Pay?"): "smithers approve a-1 --log runs.db" or "smithers reject a-1 --log runs.db". ${goesOn}`,
+      `${begin}It waits for a decision about charge in task "pay" ("Pay?"): "smithers approve a-1 --log runs.db" or "smithers reject a-1 --log runs.db". ${continues}`,
     )
     expect(explained(paused, tasks, { logArgument })).toBe(
-      `${begin}Every call that waited has been decided about. ${goesOn}`,
+      `${begin}Every pending call has been decided. ${continues}`,
     )
   })
 
@@ -139,7 +139,7 @@ describe('explainRun', () => {
     const calls = [blocked, other, ran as ToolCallRow]
     const text = explained(failed, [{ ...task, status: 'failed' }], { calls })
     expect(text).toContain(
-      'A call of charge in task "pay" was blocked, since an earlier one may stand for it (key k-1). Look at what happened outside; if it must run, "smithers resume r1 --allow k-1".',
+      'A call of charge in task "pay" was blocked, because an earlier call may have had the same effect (key k-1). Find out what happened; if the call must run, use "smithers resume r1 --allow k-1".',
     )
     expect(text).not.toContain('k-2')
     expect(explained({ ...run, ...ended, status: 'finished' }, [], { calls })).not.toContain('k-1')

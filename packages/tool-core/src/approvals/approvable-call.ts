@@ -23,6 +23,8 @@ export interface ApprovedCall {
   readonly approvalId: string | null
   /** Closes the approval, because the call has run. Never fails. */
   readonly close?: () => Promise<void>
+  /** Erases the preview of an approval that still holds, because the call ran and had no effect. Never fails. */
+  readonly erasePreview?: () => Promise<void>
   /** Frees an approval that no log keeps, because the call did not run. */
   readonly release?: () => void
 }

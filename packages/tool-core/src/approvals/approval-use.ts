@@ -42,6 +42,16 @@ export async function closeApproval(
   await rescue<unknown>(() => store.update(id, 'approved', closed), onLogError)
 }
 
+/** Erases the preview of an approval that its call did not use up. A failure is reported and changes nothing. */
+export async function erasePreview(
+  store: ApprovalStore,
+  { id, previewJson }: ApprovalRow,
+  onLogError: (error: unknown) => void,
+): Promise<void> {
+  if (previewJson === null) return
+  await rescue<unknown>(() => store.update(id, 'approved', { previewJson: null }), onLogError)
+}
+
 /** Attempts that have closed what earlier processes of their run left open. */
 const swept = new WeakSet<object>()
 

@@ -6,7 +6,7 @@ import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import type { ApprovableCall, ApprovedCall } from './approvable-call.ts'
 import { approvalRejected, approvalsUnsupported } from './approval-errors.ts'
-import { approvalUse, closeApproval, closeUsedApprovals } from './approval-use.ts'
+import { approvalUse, closeApproval, closeUsedApprovals, erasePreview } from './approval-use.ts'
 import { checkApprovedArguments } from './check-approved-arguments.ts'
 import { decideNow } from './decide-now.ts'
 import { expireIfDue, recordDecision } from './record-decision.ts'
@@ -143,10 +143,14 @@ async function withApproversArguments(
 ): Promise<ApprovedCall | undefined> {
   const { id, approvedArgsJson, decidedBy } = approval
   const { definition, args, policy } = call
-  const close = (): Promise<void> => closeApproval(store, id, policy.onLogError)
-  if (approvedArgsJson === null) return { args, approvalId: id, close }
+  const held = {
+    approvalId: id,
+    close: (): Promise<void> => closeApproval(store, id, policy.onLogError),
+    erasePreview: (): Promise<void> => erasePreview(store, approval, policy.onLogError),
+  }
+  if (approvedArgsJson === null) return { args, ...held }
   const checked = await checkApprovedArguments(definition.schema, JSON.parse(approvedArgsJson))
-  if (checked.ok) return { args: checked.args, approvalId: id, close }
+  if (checked.ok) return { args: checked.args, ...held }
   const by = decidedBy === null ? '' : ` by ${decidedBy}`
   const note = `The arguments given${by} do not match the schema of the tool. ${checked.problem}. Correct them and decide again.`
   await store.update(id, 'approved', {

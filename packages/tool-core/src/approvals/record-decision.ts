@@ -13,7 +13,7 @@ export async function recordDecision(
     decidedBy: decidedBy ?? null,
     comment: comment ?? null,
     approvedArgsJson: approvedArgs === undefined ? null : JSON.stringify(approvedArgs),
-    // Kept until the call has run; a rejected one never will.
+    // Kept until the call has run; a rejected call never does.
     ...(!approved && { previewJson: null }),
   })
 }

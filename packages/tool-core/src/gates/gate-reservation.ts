@@ -40,7 +40,8 @@ export class GateReservation {
     if (aborted) flight?.abandon()
     else flight?.fail(error)
     if (this.counted === 'successes') this.slot?.()
-    if (effect !== 'none' && approval?.close !== undefined) yield* settled(approval.close())
+    const close = effect === 'none' ? approval?.erasePreview : approval?.close
+    if (close !== undefined) yield* settled(close())
     this.breaker?.(aborted ? 'unused' : 'failure')
   }
 

@@ -4,6 +4,7 @@ import {
   defineTool,
   pendingApprovals,
   resolveToolApproval,
+  SmithersError,
   type ToolCallLog,
   type ToolRunOptions,
 } from '@smithers/tool-core'
@@ -56,6 +57,25 @@ describe('approvalPreview', () => {
     expect(await stored(log)).toEqual([JSON.stringify({ patch })])
     await call(createToolRun({ runId: 'r', attempt: 2, log }), editor(), { path: 'a' })
     expect(await stored(log)).toEqual([null])
+  })
+
+  it('is erased once the call has failed without an effect, while the approval holds', async () => {
+    const log = createMemoryLog()
+    const failing = defineTool({
+      name: 'edit',
+      schema: z.object({ path: z.string() }),
+      sideEffect: true,
+      needsApproval: true,
+      approvalPreview: () => ({ patch }),
+      execute: () => {
+        throw new SmithersError('TOOL_PATCH_FAILED', 'Nothing was changed.', { effect: 'none' })
+      },
+    })
+    const { id } = await requested(log, failing)
+    await resolveToolApproval({ log, id, approved: true })
+    const again = createToolRun({ runId: 'r', attempt: 2, log })
+    await expect(call(again, failing, { path: 'a' })).rejects.toThrow('Nothing was changed.')
+    expect(await log.approvals?.list({})).toMatchObject([{ status: 'approved', previewJson: null }])
   })
 
   it('is erased once the request is rejected, expired or superseded', async () => {
