@@ -54,12 +54,15 @@ describeIsolations('a process that tries to stay by', (isolation) => {
     const marker = newMarker()
     const { enforced } = await sandbox.run('sh', [
       '-c',
-      `setsid env -i /bin/sleep ${marker} </dev/null >/dev/null 2>&1 & sleep 0.2`,
+      `setsid env -i /bin/sh -c 'echo > started; exec /bin/sleep ${marker}' </dev/null >/dev/null 2>&1 &
+       while [ ! -e started ]; do :; done`,
     ])
-    const survivors = livingProcesses(marker)
-    for (const pid of survivors) process.kill(pid, 'SIGKILL')
     // The report tells the truth in both cases.
-    if (enforced.kill === 'best-effort') expect(survivors).toHaveLength(1)
-    else await expect.poll(() => livingProcesses(marker)).toEqual([])
+    if (enforced.kill !== 'best-effort') {
+      await expect.poll(() => livingProcesses(marker)).toEqual([])
+      return
+    }
+    await expect.poll(() => livingProcesses(marker)).toHaveLength(1)
+    for (const pid of livingProcesses(marker)) process.kill(pid, 'SIGKILL')
   })
 })
