@@ -124,6 +124,9 @@ describe('smithers run --ask', () => {
       '--ask',
       'write,sudo',
     ])
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--ask write,sudo has unknown tools: sudo.')])
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('--ask write,sudo has unknown tools: sudo.'),
+    ])
   })
 })
