@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { IsolationPolicy } from '../src/isolation/isolation-policy.ts'
 import type { WrappedCommand } from '../src/isolation/spawn/wrapped-command.ts'
 import { createBubblewrap } from '../src/isolation/bubblewrap/backend.ts'
-import { closeDescriptors } from '../src/isolation/close-descriptors.ts'
+import { closeDescriptors } from '../src/isolation/spawn/child-descriptors.ts'
 import { bareBubblewrap, printBareBubblewrap } from './bare-bubblewrap.ts'
 import { printPairedMedians } from './paired-medians.ts'
 

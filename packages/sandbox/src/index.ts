@@ -14,7 +14,7 @@ export type {
 } from './process/run-types.ts'
 export type { FilePolicy } from './files/file-policy.ts'
 export type { Violation } from './path-rules/violation.ts'
-export type { ViolationEvent } from './process/publish-violations.ts'
+export type { ViolationEvent } from './process/run-result.ts'
 export type {
   SandboxSession,
   SessionCommand,
@@ -31,7 +31,7 @@ export type { CommandCheck, CommandRefusal } from './command-policy/command-poli
 export type { EnvironmentOptions } from './process/environment.ts'
 export type { CapturedOutput } from './process/output/output-buffer.ts'
 export type { OutputStream } from './isolation/running-command.ts'
-export type { CommandInput } from './process/command-input.ts'
+export type { CommandInput } from './process/supervise.ts'
 export type { OutputChunk } from './process/output/read-output.ts'
 export type {
   EnforcedProperties,

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { gitFileTargets } from './git-trusted-paths.ts'
 import type { PathChange } from './protected-path-changes.ts'
-import type { SavedContent } from './saved-contents.ts'
+import type { SavedContent } from './path-snapshot.ts'
 
 /** What only git itself can answer. */
 export interface GitFacts {

@@ -7,7 +7,7 @@ import {
   type ProtectedPathWatch,
   watchProtectedPaths,
 } from './protected-path-changes.ts'
-import { readContent, type SavedContent, SavedContents } from './saved-contents.ts'
+import { readContent, type SavedContent, SavedContents } from './path-snapshot.ts'
 import { putBack, setAside } from './set-aside.ts'
 import { TrackedPaths } from './tracked-paths.ts'
 import type { Violation } from './violation.ts'

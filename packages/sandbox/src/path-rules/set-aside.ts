@@ -20,7 +20,7 @@ import { inParent } from './in-parent.ts'
 import { openBeneathTree } from '../files/guard/beneath-tree.ts'
 import { emptyDirectory } from '../files/operations/remove-tree.ts'
 import { isWithin } from './path-order.ts'
-import type { SavedContent } from './saved-contents.ts'
+import type { SavedContent } from './path-snapshot.ts'
 
 /**
  * The directory outside the root where changes that were undone are kept: `smithers/set-aside/NAME-HASH` in

@@ -2,11 +2,10 @@ import type { RunningCommand } from '../isolation/running-command.ts'
 import type { ResolvedLimits } from '../options/limits.ts'
 import type { Violation } from '../path-rules/violation.ts'
 import { createControlGroup, usesControlGroup } from './resource-limits/control-group.ts'
-import { refusalOf } from './run-errors.ts'
+import { refusalOf, NotStarted, refuseAborted } from './run-errors.ts'
 import type { RunSettings } from './run-settings.ts'
 import type { RunOptions } from './run-types.ts'
 import { type CommandOutcome, type RunHooks, supervise } from './supervise.ts'
-import { NotStarted, refuseAborted } from './not-started.ts'
 
 /** Size of the private temporary directory, where the backend gives one. */
 const temporaryMb = 1024

@@ -1,6 +1,7 @@
 import type { FileKind } from '../files/guard/directory-handle.ts'
 import type { CommandRefusal } from '../command-policy/command-policy.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
+import type { RunResult } from './run-types.ts'
 
 export function refusedByPolicy(refusal: CommandRefusal, command: string): SandboxError {
   return new SandboxError(
@@ -156,4 +157,22 @@ export function aborted(
 export function refusalOf(error: unknown): SandboxError {
   if (SandboxError.isInstance(error) && error.code !== 'INVALID_INPUT') return error
   throw error
+}
+
+/** Ends the preparation of a command; `confinedRun` turns it into a result. */
+export class NotStarted extends Error {
+  readonly status: RunResult['status']
+  readonly reason: SandboxError
+
+  constructor(status: RunResult['status'], reason: SandboxError) {
+    super(reason.message, { cause: reason })
+    this.name = 'NotStarted'
+    this.status = status
+    this.reason = reason
+  }
+}
+
+/** @throws NotStarted when the call has been aborted */
+export function refuseAborted(command: string, signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new NotStarted('aborted', aborted(command, signal, 'none'))
 }

@@ -9,6 +9,7 @@ import {
   invalidOption,
   oneOf,
   wholeNumber,
+  shownValue,
 } from '../options/read-options.ts'
 import type { RunOptions } from './run-types.ts'
 
@@ -86,4 +87,23 @@ export function variables(value: unknown, name: string): Readonly<Record<string,
 function limit(name: keyof CommandLimits): OptionReader {
   const { unit, maximum } = commandLimits[name]
   return wholeNumber(unit, maximum)
+}
+
+const advice = 'Pass the executable and its arguments as plain strings.'
+
+/**
+ * Refuses what a caller without types may pass and no process can be given, before anything is started.
+ *
+ * @throws SandboxError `INVALID_INPUT`, naming the argument
+ */
+export function checkArguments(command: string, args: readonly string[]): void {
+  if (!Array.isArray(args)) {
+    throw invalidArgument('args', `is ${shownValue(args)}, not an array`, advice)
+  }
+  for (const [index, argument] of [command, ...args].entries()) {
+    const name = index === 0 ? 'command' : `args[${index - 1}]`
+    const problem =
+      textProblem(argument) ?? (index === 0 && argument.trim() === '' ? 'is empty' : undefined)
+    if (problem !== undefined) throw invalidArgument(name, problem, advice)
+  }
 }

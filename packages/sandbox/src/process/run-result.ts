@@ -7,6 +7,7 @@ import { aborted, isolationLost, neverStarted, spawnFailed, timedOut } from './r
 import type { RunEnforcement, RunResult } from './run-types.ts'
 import type { CommandCall } from './command-call.ts'
 import type { CommandOutcome } from './supervise.ts'
+import { channel } from 'node:diagnostics_channel'
 
 /** The result of a command that was not started, but for the reason. */
 export const nothingRun: Omit<RunResult, 'status' | 'enforced'> = Object.freeze({
@@ -69,4 +70,24 @@ function statusOf(
   if (terminated === 'aborted') return ['aborted', aborted(command, options.signal, 'unknown')]
   if (end.kind === 'lost') return ['killed', isolationLost(command, end.why)]
   return [end.signal === null ? 'exited' : 'killed']
+}
+
+/** What the channel `smithers:sandbox-violation` of `node:diagnostics_channel` carries. */
+export interface ViolationEvent {
+  readonly rootDir: string
+  readonly command: string
+  readonly violation: Violation
+}
+
+const violationChannel = channel('smithers:sandbox-violation')
+
+/** Publishes each violation of one command as an event of its own. */
+export function publishViolations(
+  violations: readonly Violation[],
+  command: { readonly rootDir: string; readonly command: string },
+): void {
+  if (!violationChannel.hasSubscribers) return
+  for (const violation of violations) {
+    violationChannel.publish({ ...command, violation } satisfies ViolationEvent)
+  }
 }

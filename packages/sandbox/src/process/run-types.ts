@@ -3,7 +3,7 @@ import type { EnforcedProperties, IsolationBackendName } from '../isolation/back
 import type { CommandAccess } from '../isolation/isolation-policy.ts'
 import type { CommandLimits } from '../options/limits.ts'
 import type { Violation } from '../path-rules/violation.ts'
-import type { CommandInput } from './command-input.ts'
+import type { CommandInput } from './supervise.ts'
 import type { CapturedOutput } from './output/output-buffer.ts'
 import type { OutputChunk } from './output/read-output.ts'
 

@@ -3,13 +3,13 @@ import { type ResolvedLimits, resolveLimits } from '../options/limits.ts'
 import { readOptions } from '../options/read-options.ts'
 import { findDeniedPaths } from '../path-rules/find-denied-paths.ts'
 import { unprotectedRun } from '../path-rules/protection.ts'
-import { checkArguments } from './check-arguments.ts'
+import { checkArguments, runOptions } from './run-options.ts'
 import type { CommandCall } from './command-call.ts'
 import { findCommand } from './find-command.ts'
 import { countsOwnProcesses, isolate, type IsolatedRun } from './isolate.ts'
-import { NotStarted, refuseAborted } from './not-started.ts'
-import { usesControlGroup } from './resource-limits/control-group.ts'
 import {
+  NotStarted,
+  refuseAborted,
   cwdError,
   rootChanged,
   missingCommand,
@@ -17,9 +17,8 @@ import {
   refusalOf,
   refusedByPolicy,
 } from './run-errors.ts'
-import { publishViolations } from './publish-violations.ts'
-import { runOptions } from './run-options.ts'
-import { nothingRun, resultOf, type RuleEffects } from './run-result.ts'
+import { usesControlGroup } from './resource-limits/control-group.ts'
+import { publishViolations, nothingRun, resultOf, type RuleEffects } from './run-result.ts'
 import type { RunSettings } from './run-settings.ts'
 import type { LimitEnforcement, RunEnforcement, RunOptions, RunResult } from './run-types.ts'
 import type { RunHooks } from './supervise.ts'

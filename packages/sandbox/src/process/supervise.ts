@@ -1,5 +1,4 @@
 import type { CommandEnd, RunningCommand } from '../isolation/running-command.ts'
-import { type CommandInput, feed } from './command-input.ts'
 import { type CapturedOutput, OutputBuffer } from './output/output-buffer.ts'
 import {
   drained,
@@ -9,6 +8,9 @@ import {
   type StreamReader,
 } from './output/read-output.ts'
 import { watchMemory } from './resource-limits/memory-watch.ts'
+import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { toBytes } from '../files/io/text-encoding.ts'
 
 /** What {@link supervise} needs besides the command. */
 export interface SuperviseRequest {
@@ -150,5 +152,34 @@ class Supervision {
     }
     this.terminated ??= reason
     if (!wasRunning) this.#cut.abort()
+  }
+}
+
+/** What a command reads from standard input. */
+export type CommandInput = string | Uint8Array | AsyncIterable<string | Uint8Array>
+
+/** Writes the input and ends it. `onFailure` gets what the caller's own source threw, and no other error. */
+function feed(
+  stdin: Writable | null,
+  input: CommandInput | undefined,
+  onFailure: (error: unknown) => void,
+): void {
+  if (stdin === null || input === undefined) return
+  // A command that does not read its input closes the pipe; that is its right (EPIPE).
+  stdin.on('error', () => {})
+  if (typeof input === 'string' || input instanceof Uint8Array) stdin.end(input)
+  else pipeline(piecesOf(input, onFailure), stdin).catch(() => stdin.destroy())
+}
+
+/** The pieces of a source. Its failure is reported, unlike the pipe's: half of an input must not pass for all of it. */
+async function* piecesOf(
+  input: AsyncIterable<string | Uint8Array>,
+  onFailure: (error: unknown) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    for await (const piece of input) yield toBytes(piece)
+  } catch (error) {
+    onFailure(error)
+    throw error
   }
 }

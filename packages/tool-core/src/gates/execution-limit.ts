@@ -1,4 +1,4 @@
-import { brief } from '../json/brief.ts'
+import { brief } from '../json/recorded-json.ts'
 import { drive, isThenable, settled, type Steps } from '../async/maybe-promise.ts'
 import type { ApprovalRow } from '../log/approval-store.ts'
 import type { ToolCallLog, ToolCallQuery } from '../log/tool-call-log.ts'

@@ -1,5 +1,5 @@
 import type { CallEffect } from '../errors/smithers-error.ts'
-import { brief } from '../json/brief.ts'
+import { brief } from '../json/recorded-json.ts'
 import { isOrphan } from '../log/orphan.ts'
 import type { EffectScope, ToolCallRow } from '../log/tool-call-row.ts'
 

@@ -1,6 +1,6 @@
 import { type CallSummary, outcomeOf } from './call-summary.ts'
 import { chain } from '../async/maybe-promise.ts'
-import { brief } from '../json/brief.ts'
+import { brief } from '../json/recorded-json.ts'
 import { retryWarningMarker } from './retry-warning.ts'
 
 /** The note in the result of a call that repeats, or may repeat, one of an earlier attempt. */

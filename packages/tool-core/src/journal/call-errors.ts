@@ -1,4 +1,4 @@
-import { brief } from '../json/brief.ts'
+import { brief } from '../json/recorded-json.ts'
 import { retryWarningMarker } from '../history/retry-warning.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { type CallSummary, outcomeOf } from '../history/call-summary.ts'

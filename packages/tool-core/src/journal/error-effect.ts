@@ -1,4 +1,7 @@
 import { type CallEffect, isSmithersError, isToolError } from '../errors/smithers-error.ts'
+import type { EffectScope } from '../log/tool-call-row.ts'
+import type { TaskContext } from '../contract/task-context.ts'
+import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /**
  * What an error says of an effect, it says of the call that made it. A tool that pays, and then calls another one that
@@ -55,4 +58,21 @@ export function effectOfError(
   if (call.reasons.includes(error)) return undefined
   if ((departures.at.get(error) ?? 0) > call.since) return undefined
   return isToolError(error) || departures.adopted.has(error) ? 'none' : undefined
+}
+
+/**
+ * Where the effect of a call lands, for its row: a later attempt may have other settings, such as no network, which say
+ * nothing about the calls of this one. External, which a warning lists in full, when the tool cannot say.
+ */
+export function effectScopeOf(
+  { metadata, effectScope }: ToolDefinition,
+  task: TaskContext,
+): EffectScope | null {
+  if (!metadata.sideEffect) return null
+  if (typeof effectScope !== 'function') return effectScope
+  try {
+    return effectScope(task) === 'workspace' ? 'workspace' : 'external'
+  } catch {
+    return 'external'
+  }
 }

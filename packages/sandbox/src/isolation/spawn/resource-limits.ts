@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { ResourceLimits } from '../running-command.ts'
+import type { WrappedCommand } from './wrapped-command.ts'
 
 /**
  * Puts a program before `argv` that sets the limits and then becomes the command: Node cannot set them for a child.
@@ -68,4 +69,22 @@ const writesCoreFiles = once(() => {
 function once(compute: () => boolean): () => boolean {
   let value: boolean | undefined
   return () => (value ??= compute())
+}
+
+/** Spawns a shell that enters the control groups and then becomes the command, so that no process escapes the count. */
+export function enterControlGroups(
+  wrapped: WrappedCommand,
+  directories: readonly string[],
+): WrappedCommand {
+  if (directories.length === 0) return wrapped
+  const steps = [
+    ...directories.map((_, index) => `echo $$ > "$${index + 1}/cgroup.procs"`),
+    `shift ${directories.length}`,
+    'exec "$@"',
+  ]
+  return {
+    ...wrapped,
+    file: '/bin/sh',
+    args: ['-c', steps.join(' && '), 'sh', ...directories, wrapped.file, ...wrapped.args],
+  }
 }

@@ -2,10 +2,9 @@
 // as `spawn('true')` and 60 ms to import, more than this whole runner may add (`pnpm bench processes` shows both).
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { closeDescriptors } from '../close-descriptors.ts'
+import { closeDescriptors, descriptorSlots } from './child-descriptors.ts'
 import type { OutputStream } from '../running-command.ts'
 import { type CommandPipe, openCommandPipe } from './command-pipes.ts'
-import { descriptorSlots } from './inherited-descriptors.ts'
 import type { WrappedCommand } from './wrapped-command.ts'
 
 /** Real pipes for the output, one for both streams or one for each; none where they cannot be had. */

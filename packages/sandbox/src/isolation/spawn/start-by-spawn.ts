@@ -1,13 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import type { IsolationBackend } from '../backend.ts'
-import { closeDescriptors } from '../close-descriptors.ts'
+import { closeDescriptors } from './child-descriptors.ts'
 import type { CommandEnd, RunningCommand, StartRequest } from '../running-command.ts'
 import { arePipesReady, type CommandPipe, makePipes } from './command-pipes.ts'
-import { enterControlGroups } from './enter-control-groups.ts'
+import { enterControlGroups, withResourceLimits } from './resource-limits.ts'
 import { findSurvivors, markerVariable } from './find-survivors.ts'
 import { killGroup, killLeftovers, killTree } from './kill-tree.ts'
-import { withResourceLimits } from './resource-limits.ts'
 import {
   closePipes,
   exitOf,

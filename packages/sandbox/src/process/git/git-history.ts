@@ -1,4 +1,4 @@
-import type { SavedContent } from '../../path-rules/saved-contents.ts'
+import type { SavedContent } from '../../path-rules/path-snapshot.ts'
 import type { RunSettings } from '../run-settings.ts'
 import { isCleanMerge } from './clean-merge.ts'
 import { findInTree, type GitObject, ObjectReader, objectName, readCommit } from './git-objects.ts'

@@ -1,5 +1,5 @@
 import type { OpenDirectory } from '../../files/operations/stat-and-list.ts'
-import type { CommandInput } from '../command-input.ts'
+import type { CommandInput } from '../supervise.ts'
 import { isolate } from '../isolate.ts'
 import type { RunSettings } from '../run-settings.ts'
 import { resolveLimits } from '../../options/limits.ts'

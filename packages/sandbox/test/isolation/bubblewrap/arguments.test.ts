@@ -6,7 +6,7 @@ import {
   bubblewrapArguments,
   type BubblewrapFacts,
 } from '../../../src/isolation/bubblewrap/arguments.ts'
-import { closeDescriptors } from '../../../src/isolation/close-descriptors.ts'
+import { closeDescriptors } from '../../../src/isolation/spawn/child-descriptors.ts'
 import type { WrapRequest } from '../../../src/isolation/spawn/wrapped-command.ts'
 
 let rootDir: string

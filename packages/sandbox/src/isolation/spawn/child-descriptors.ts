@@ -1,4 +1,4 @@
-import { existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, openSync, readdirSync, readFileSync, closeSync } from 'node:fs'
 
 /**
  * The tail of a `stdio` array, from descriptor 3 on: the wanted descriptors first, then `/dev/null` in the place of
@@ -67,4 +67,9 @@ let devNullDescriptor: number | undefined
 function devNull(): number {
   devNullDescriptor ??= openSync('/dev/null', 'r+')
   return devNullDescriptor
+}
+
+/** Closes descriptors that were opened for a child, once it has its copies or was never spawned. */
+export function closeDescriptors(descriptors: readonly number[]): void {
+  for (const descriptor of descriptors) closeSync(descriptor)
 }

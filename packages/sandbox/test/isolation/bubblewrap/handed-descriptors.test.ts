@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import {
   anonymousFile,
   sharedAnonymousFile,
-} from '../../../src/isolation/bubblewrap/anonymous-file.ts'
+} from '../../../src/isolation/bubblewrap/handed-descriptors.ts'
 
 describe('anonymousFile', () => {
   test.each([0, 1, 200_000])('hands a child all of %d bytes from the start', (size) => {
