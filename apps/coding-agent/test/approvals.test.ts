@@ -41,7 +41,7 @@ function idIn({ stdout }: Outcome): string {
 }
 
 describe('smithers run --ask', () => {
-  test('pauses when nobody sits at the terminal, and says how to decide and go on', async () => {
+  test('pauses without a terminal, and says how to decide and resume', async () => {
     const { start, smithers, note, log } = await agentThatWrites()
     const paused = await start()
     expect(paused.exitCode).toBe(3)

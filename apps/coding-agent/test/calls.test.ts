@@ -36,7 +36,7 @@ const calls: readonly SampleCall[] = [
     idempotencyKey: key,
     finish: { effect: 'none', replayOf: 'token-4' },
   },
-  // Started long ago by nobody that lives.
+  // Started long ago by a process that is dead.
   { seq: 6, toolName: 'charge', input: { cents: 7 }, sideEffect: true, idempotent: false },
   // Its lease has not ended.
   { seq: 7, toolName: 'grep', input: { pattern: 'x' }, leaseExpiresAtMs: Date.now() + 3_600_000 },

@@ -7,7 +7,7 @@ import { runSmithers } from './fixtures/smithers-process.ts'
 import { keys, noTerminal, smithersAtTerminal } from './fixtures/terminal-session.ts'
 import { temporaryFolder } from './fixtures/temporary-folder.ts'
 
-/** An empty home, nobody's git settings, and a place of its own for what the demo makes. */
+/** An empty home without git settings, and a directory of its own for what the demo makes. */
 function surroundings(): { HOME: string; TMPDIR: string } {
   const folder = temporaryFolder()
   const surrounding = { HOME: join(folder, 'home'), TMPDIR: join(folder, 'tmp') }
@@ -35,7 +35,7 @@ const expectedCalls = [
 const checks = 11
 
 describe('smithers demo', () => {
-  test('repairs the repository, is killed while it pays, goes on, and shows it', async () => {
+  test('repairs the repository, is killed while it pays, resumes, and shows it', async () => {
     const { exitCode, stdout, stderr } = await runSmithers(['demo'], { env: surroundings() })
     expect(stderr).toBe('')
     expect(exitCode).toBe(0)
@@ -133,7 +133,7 @@ describe('smithers demo', () => {
     expect(shown.stdout).toContain('charge (side effect)')
   })
 
-  test('asks whoever sits at the terminal for the approval', async (context) => {
+  test('asks at the terminal for the approval', async (context) => {
     if (noTerminal !== undefined && process.env['CI'] === undefined) context.skip(noTerminal)
     const { HOME, TMPDIR } = surroundings()
     const terminal = smithersAtTerminal(['demo'], HOME, { TMPDIR })

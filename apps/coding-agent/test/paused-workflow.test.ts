@@ -71,7 +71,7 @@ async function stateIn(smithers: (...args: string[]) => Promise<Outcome>): Promi
 }
 
 describe('a run that waits for an approval', () => {
-  test('says what waits and how to decide, with an exit code of its own, and goes on when it is decided', async () => {
+  test('says what waits and how to decide, with an exit code of its own, and resumes once decided', async () => {
     const { smithers, connect, up, effects } = place()
     connect()
     const paused = await up()

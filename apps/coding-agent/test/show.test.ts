@@ -97,7 +97,7 @@ describe('smithers show', () => {
     })
   })
 
-  test('says in one line that there is no such call', async () => {
+  test('says in one line that the call does not exist', async () => {
     const { exitCode, stderr } = await show('9')
     expect(exitCode).toBe(2)
     expect(stderr).toBe('smithers: No call 9 in run run-1. "smithers calls" lists them.\n')

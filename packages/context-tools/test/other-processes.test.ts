@@ -42,7 +42,7 @@ const contextTools = () => ({
 })
 const options = { toolCallId: 'later', messages: [] }
 
-describe('a run that goes on in another process', () => {
+describe('a run that continues in another process', () => {
   it('has the plan and the whole of cut outputs of a process that was killed, and no other run has', async () => {
     const dead = await program('work-and-die', path).catch((error: unknown) => error)
     const { signal, stdout = '' } = dead as { readonly signal?: string; readonly stdout?: string }

@@ -108,7 +108,7 @@ describe('response', () => {
     ])
   })
 
-  it('does not end with an invalid answer: its siblings run, and the agent is told what is wrong', async () => {
+  it('does not end with an invalid answer: its siblings run, and the model learns what is wrong', async () => {
     const { effects, output, turns } = await answer([
       [
         ['response', { summary: 'no score' }],

@@ -30,7 +30,7 @@ export type ChildJob =
       readonly kind: 'crash'
       readonly location: string
       readonly runId: string
-      /** Null to go on until somebody else kills the process. */
+      /** Null to continue until another process kills this one. */
       readonly killAt: { readonly point: CrashPoint; readonly call: number } | null
       readonly effectsFile: string
       readonly startedFile: string

@@ -16,7 +16,7 @@ const order = JSON.parse(process.argv[2] ?? '') as ChildOrder
 const { createLog } = (await import(order.processModule)) as {
   readonly createLog: (location: string) => MaybePromise<ToolCallLog>
 }
-// Nobody is left to ask for the answer.
+// The parent has gone, so the answer has no reader.
 process.once('disconnect', () => process.exit())
 const begun = new Promise((resolve) => process.once('message', resolve))
 process.send?.({ ready: true })

@@ -4,7 +4,7 @@ import type { FinishPatch, StartRow } from '@smithers/tool-core/log'
 import { describe, expect, it } from 'vitest'
 
 describe('createMemoryLog', () => {
-  it('keeps 10 000 rows unless it is told otherwise, and forgets the oldest finished ones first', () => {
+  it('keeps 10 000 rows by default, and forgets the oldest finished ones first', () => {
     const log = createMemoryLog()
     for (let seq = 1; seq <= 10_005; seq += 1) finished(log, call(seq))
     const rows = log.snapshot()
@@ -36,7 +36,7 @@ describe('createMemoryLog', () => {
     expect(log.snapshot()).toHaveLength(10_005)
   })
 
-  it('goes on with the rows of another log, their claims included', () => {
+  it('continues with the rows of another log, their claims included', () => {
     const before = createMemoryLog()
     const once = call(1, { idempotencyKey: 'k' })
     before.start(once, { durability: 'relaxed', claim: 'once' })

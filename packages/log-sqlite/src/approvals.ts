@@ -1,5 +1,5 @@
 import type { ApprovalPatch, ApprovalRow, ApprovalStore } from '@smithers/tool-core/log'
-import { afterwards } from './afterwards.ts'
+import { whenSettled } from './when-settled.ts'
 import type { LogConnection } from './log-connection.ts'
 import { bindText, unbound } from './rows.ts'
 import type { SqlValue } from './sqlite-database.ts'
@@ -50,7 +50,7 @@ export function approvalsOn(connection: LogConnection): ApprovalStore {
           ),
         ),
       )
-      return afterwards(stored, (open) => {
+      return whenSettled(stored, (open) => {
         if (superseded > 0) void connection.scrub()
         return open
       })
@@ -76,7 +76,7 @@ export function approvalsOn(connection: LogConnection): ApprovalStore {
           throw error
         }
       })
-      return afterwards(changed, (done) => {
+      return whenSettled(changed, (done) => {
         // An approver's arguments and a preview may be what the log must not hold, so they leave no copy behind. The
         // call does not wait for that: a process that reads for long would hold it up.
         if (done && erases) void connection.scrub()

@@ -58,7 +58,7 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
           `this version knows ${schemaVersion} and can only read it. Update the package to write.`,
       )
     }
-    // Inside somebody else's transaction the row would be committed later, or never.
+    // Inside a transaction of other code the row would be committed later, or never.
     if (database.inTransaction ?? database.isTransaction ?? false) {
       throw unavailable(
         'in-transaction',

@@ -66,7 +66,7 @@ export function useWriteAheadLog(database: SqliteDatabase): void {
   }
 }
 
-/** The error of opening. It names the path as it was given: whoever opens the log chose it. */
+/** The error of opening. It names the path as it was given: the caller chose it. */
 export function cannotOpen(path: string, error: unknown): unknown {
   const code = sqliteCode(error)
   if (code === 'NOTADB') return notDatabase(path, 'its content is not a SQLite database')

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isRunFree } from '@smithers/tool-core/log'
 import type { PruneQuery, RunRow } from '@smithers/tool-core/log'
-import { afterwards } from './afterwards.ts'
+import { whenSettled } from './when-settled.ts'
 import type { LogConnection } from './log-connection.ts'
 import {
   batchSize,
@@ -25,7 +25,9 @@ export function pruneInBatches(
   const old = connection.read('choose calls to remove', () => oldRows(connection, query))
   if (old === undefined) return 0
   const removed = inBatches(connection, 'remove old calls', old.deletion)
-  return afterwards(removed, (count) => afterwards(removeBelongings(connection, old), () => count))
+  return whenSettled(removed, (count) =>
+    whenSettled(removeBelongings(connection, old), () => count),
+  )
 }
 
 function inBatches(
@@ -78,8 +80,8 @@ function oldRows(
   if (maxRows !== undefined) {
     // The oldest row that is kept, and the newest that is too many.
     const [oldest, boundary] = [maxRows - 1, maxRows].map(
-      (place) =>
-        (place < 0 ? undefined : connection.prepare(newestRowSql).get(place)) as
+      (offset) =>
+        (offset < 0 ? undefined : connection.prepare(newestRowSql).get(offset)) as
           | { at: number; rowid: number }
           | undefined,
     )
@@ -128,8 +130,8 @@ function removeBelongings(
     }),
   )
   const others = [...oldBelongings(kept, nowMs), ...(named === '[]' ? [] : belongingsOfRuns(named))]
-  return afterwards(approvals, (count) =>
-    afterwards(count > 0 ? connection.scrub() : undefined, () => inTurn(connection, others)),
+  return whenSettled(approvals, (count) =>
+    whenSettled(count > 0 ? connection.scrub() : undefined, () => inTurn(connection, others)),
   )
 }
 
@@ -140,7 +142,7 @@ function inTurn(
 ): void | Promise<void> {
   if (deletion === undefined) return undefined
   const removed = inBatches(connection, 'remove old runs and values', deletion)
-  return afterwards(removed, () => inTurn(connection, others))
+  return whenSettled(removed, () => inTurn(connection, others))
 }
 
 const leaseSql = `SELECT lease_token AS leaseToken, lease_expires_at_ms AS leaseExpiresAtMs, owner_id AS ownerId
@@ -149,9 +151,9 @@ const leaseSql = `SELECT lease_token AS leaseToken, lease_expires_at_ms AS lease
 // Each run by its newest call. In hexadecimal, which JSON carries whatever the identifier holds.
 const newestRunsSql = `SELECT hex(run_id) AS run, started_at_ms AS at FROM (
     SELECT run_id, started_at_ms, rowid AS row,
-      row_number() OVER (PARTITION BY run_id ORDER BY started_at_ms DESC, rowid DESC) AS place
+      row_number() OVER (PARTITION BY run_id ORDER BY started_at_ms DESC, rowid DESC) AS position
     FROM _smithers_tool_calls)
-  WHERE place = 1 ORDER BY started_at_ms DESC, row DESC LIMIT ?`
+  WHERE position = 1 ORDER BY started_at_ms DESC, row DESC LIMIT ?`
 
 const newestRowSql = `SELECT started_at_ms AS at, rowid FROM _smithers_tool_calls
   ORDER BY started_at_ms DESC, rowid DESC LIMIT 1 OFFSET ?`

@@ -22,13 +22,13 @@ export function runStateOn(connection: LogConnection): RunStateStore {
 
     set: ({ runId, key, version, valueJson, updatedAtMs }) =>
       connection.write('record the state of a run', () => {
-        const place = [bindText(runId), bindText(key)]
+        const primaryKey = [bindText(runId), bindText(key)]
         const { changes } =
           version === 1
-            ? connection.prepare(insertSql).run(...place, bindText(valueJson), updatedAtMs)
+            ? connection.prepare(insertSql).run(...primaryKey, bindText(valueJson), updatedAtMs)
             : connection
                 .prepare(updateSql)
-                .run(version, bindText(valueJson), updatedAtMs, ...place, version - 1)
+                .run(version, bindText(valueJson), updatedAtMs, ...primaryKey, version - 1)
         return Number(changes) === 1
       }),
   }

@@ -10,7 +10,7 @@ export const schemaVersion = 4
  * Brings the table to this version and says whether the log may be written. A file that a newer version has shaped is
  * left untouched and can be read.
  *
- * `PRAGMA user_version` belongs to whoever owns the file, which may hold other tables, so the version has its own table.
+ * `PRAGMA user_version` belongs to the file's owner, and the file may hold other tables, so the version has its own table.
  */
 export function prepareSchema(database: SqliteDatabase): 'writable' | 'newer' {
   const found = storedVersion(database)

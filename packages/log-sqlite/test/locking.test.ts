@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('createSqliteLog', () => {
-  it('answers every method at once while nobody holds the lock', async () => {
+  it('answers every method at once while the lock is free', async () => {
     const log = createSqliteLog({ path })
     const { callToken } = call()
     const row = call({ callToken })
@@ -99,7 +99,7 @@ describe('createSqliteLog', () => {
     other.close()
   })
 
-  it('refuses to write inside a transaction that somebody has opened on its connection', () => {
+  it('refuses to write inside a transaction that other code has opened on its connection', () => {
     const database = new Database(path)
     const log = createSqliteLog({ database })
     database.exec('BEGIN')

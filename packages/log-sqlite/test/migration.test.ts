@@ -20,7 +20,7 @@ const documentedRow = {
 }
 
 describe('createSqliteLog', () => {
-  it('keeps working with a program that goes on writing the twelve documented columns', () => {
+  it('keeps working with a program that still writes the twelve documented columns', () => {
     const database = new Database(':memory:')
     database.exec(documentedTable)
     const insert = database.prepare(insertDocumented)

@@ -61,7 +61,7 @@ describe('createSqliteLog', () => {
     ])
   })
 
-  it('refuses a folder and a FIFO without waiting for somebody to write into it', () => {
+  it('refuses a folder and a FIFO without waiting for a writer', () => {
     const fifo = join(folder, 'fifo')
     execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', fifo])
     for (const path of [folder, fifo]) {

@@ -99,7 +99,7 @@ const met = await printPairedMedians([
   },
 ])
 
-/** The longest time between two turns of the event loop while work goes on. */
+/** The longest time between two turns of the event loop during the work. */
 async function longestPauseMs(work: () => Promise<unknown>): Promise<number> {
   let longest = 0
   let before = performance.now()

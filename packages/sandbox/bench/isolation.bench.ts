@@ -19,9 +19,9 @@ for (const name of ['.git/config', '.npmrc']) writeFileSync(join(rootDir, name),
 
 const backend = createBubblewrap()
 const startedAt = performance.now()
-const verdict = await backend.probe()
+const probed = await backend.probe()
 console.log(`the live canary, once per process: ${(performance.now() - startedAt).toFixed(0)} ms`)
-if (!verdict.usable) throw new Error(verdict.notEnforced.map(({ why }) => why).join(' '))
+if (!probed.usable) throw new Error(probed.notEnforced.map(({ why }) => why).join(' '))
 
 function run({ file, args, env, cwd, descriptors }: WrappedCommand): Promise<void> {
   return new Promise((resolve, reject) => {

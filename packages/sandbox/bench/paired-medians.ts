@@ -37,9 +37,10 @@ export async function printPairedMedians(jobs: readonly PairedJob[]): Promise<bo
     const [a, b] = [median(times.ours), median(times.plain)]
     const isMet = target === undefined || a / b <= target
     allMet &&= isMet
-    const verdict = target === undefined ? '' : `≤ ${target.toFixed(2)} ${isMet ? 'met' : 'MISSED'}`
+    const conclusion =
+      target === undefined ? '' : `≤ ${target.toFixed(2)} ${isMet ? 'met' : 'MISSED'}`
     console.log(
-      `${name.padEnd(44)}${a.toFixed(0).padStart(9)}${b.toFixed(0).padStart(9)}${(a / b).toFixed(2).padStart(8)}  ${verdict}`,
+      `${name.padEnd(44)}${a.toFixed(0).padStart(9)}${b.toFixed(0).padStart(9)}${(a / b).toFixed(2).padStart(8)}  ${conclusion}`,
     )
   }
   return allMet

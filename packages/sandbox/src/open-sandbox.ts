@@ -10,7 +10,7 @@ import type { CommandCheck } from './command-policy/command-policy.ts'
 import { checkAutoPolicy } from './command-policy/auto-policy.ts'
 import { checkBasicPolicy } from './command-policy/basic-policy.ts'
 import { commandEnvironment } from './process/environment.ts'
-import { confinedRun } from './process/run.ts'
+import { runCommand } from './process/run.ts'
 import { type RunSettings } from './process/run-settings.ts'
 import { policyOnlyWarning } from './isolation/policy-only-warning.ts'
 import { explainAction } from './explain-action.ts'
@@ -70,7 +70,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     rootDir,
     files,
     report,
-    run: (command, args = [], runOptions = {}) => confinedRun(settings, command, args, runOptions),
+    run: (command, args = [], runOptions = {}) => runCommand(settings, command, args, runOptions),
     explain: (action) => explainAction(settings, action),
     session: () => createSession(settings),
     close() {

@@ -75,6 +75,6 @@ export interface Sandbox {
   explain(action: SandboxAction): Promise<Explanation>
   /** The view of this sandbox that tools and harnesses of the AI SDK expect (`experimental_sandbox`). */
   session(): SandboxSession
-  /** Releases the held directory. Commands that are running end by themselves. */
+  /** Closes the root directory. Commands that are running end by themselves. */
   close(): void
 }

@@ -100,7 +100,7 @@ describe('three charges, two of them equal', () => {
     expect(provider.charges).toEqual([alice, bob, alice])
   })
 
-  test('are still three when the attempt died after two and goes on with its conversation', async () => {
+  test('are still three when the attempt died after two and resumes with its conversation', async () => {
     const log = createMemoryLog()
     const history = await attempt(1, log, oneByOne.slice(0, 2))
     await attempt(2, log, [[call('4', alice)]], history)

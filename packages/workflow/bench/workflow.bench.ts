@@ -19,7 +19,7 @@ const task = (n: number, prefix = 'task'): ReturnType<typeof Task> =>
   Task({ id: `${prefix}-${n}`, output: outputs.n, children: { n } })
 
 const shapes = {
-  // One after another; nobody reads an output, so the tree is rendered once.
+  // One after another; no output is read, so the tree is rendered once.
   sequence: (count: number) =>
     smithers(() =>
       Workflow({ name: 'sequence', children: Array.from({ length: count }, (_, n) => task(n)) }),

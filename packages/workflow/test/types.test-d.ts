@@ -31,7 +31,7 @@ test('the input and the outputs have the types of their schemas', async () => {
   expectTypeOf(result.outputs.review).toEqualTypeOf<{ issues: string[] } | undefined>()
   // @ts-expect-error -- file is a string.
   await runWorkflow(workflow, { input: { file: 1 } })
-  // @ts-expect-error -- there is no such option.
+  // @ts-expect-error -- the option does not exist.
   await runWorkflow(workflow, { maxOutput: 1 })
 })
 

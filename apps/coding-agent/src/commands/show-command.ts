@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ToolCallLog, ToolCallRow } from '@smithers/tool-core/log'
 import { callOutcome, errorFields, parsedJson } from '../log/call-outcome.ts'
-import { earlierCallsOfKey, findCall, replayedCall } from '../log/find-call.ts'
+import { priorCallsOfKey, findCall, replayedCall } from '../log/find-call.ts'
 import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { argumentDifference } from '../terminal/argument-difference.ts'
@@ -77,7 +77,7 @@ async function printCall(
   terminal: Terminal,
 ): Promise<void> {
   const nowMs = Date.now()
-  const earlier = await earlierCallsOfKey(log, row)
+  const earlier = await priorCallsOfKey(log, row)
   if (json) {
     const withOutcome = (call: ToolCallRow): object => ({ ...call, ...callOutcome(call, nowMs) })
     terminal.json({ ...withOutcome(row), earlierOfKey: earlier.map(withOutcome) })

@@ -20,7 +20,7 @@ export interface PaymentServer {
   close(): Promise<void>
 }
 
-/** Starts the service. The answer to its first payment never leaves: whoever asked is to be killed meanwhile. */
+/** Starts the service. The answer to its first payment never leaves, so that the client can be killed meanwhile. */
 export async function startPaymentServer(): Promise<PaymentServer> {
   const payments: Payment[] = []
   const { promise: booked, resolve: announce } = Promise.withResolvers<void>()

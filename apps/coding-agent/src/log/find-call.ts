@@ -43,7 +43,7 @@ export async function findCall(log: ToolCallLog, address: CallAddress): Promise<
 /**
  * Earlier calls with the same idempotency key, which a provider would treat as the same request. Oldest first.
  */
-export async function earlierCallsOfKey(
+export async function priorCallsOfKey(
   log: ToolCallLog,
   row: ToolCallRow,
 ): Promise<readonly ToolCallRow[]> {

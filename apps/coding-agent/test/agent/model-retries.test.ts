@@ -57,14 +57,14 @@ const again = (count: number): string =>
   `The model's provider at http://127.0.0.1:9 answered 503: Overloaded; retrying, ${count} of 2`
 
 describe('notingRetries', () => {
-  test('tells of each request that is made again, and not of the last that failed', async () => {
+  test('reports each request that is retried, but not the last failure', async () => {
     expect(await ask([refusal(true), refusal(true), refusal(true)])).toEqual({
       notes: [again(1), again(2)],
       text: '',
     })
   })
 
-  test('tells of one that succeeds when it is made again', async () => {
+  test('reports a request that succeeds when retried', async () => {
     expect(await ask([refusal(true)])).toEqual({ notes: [again(1)], text: 'hello' })
   })
 

@@ -63,7 +63,7 @@ describe('findBug', () => {
 })
 
 describe('repairBug', () => {
-  test('reads the file that it is told of, and first writes a patch that does not apply', () => {
+  test('reads the reported file, and first writes a patch that does not apply', () => {
     const { calls } = play(repair(), [ok(source)])
     expect(calls[0]).toMatchObject({ toolName: 'read', input: { path: 'src/split.js' } })
     expect(applyPatch(source, patchOf(calls[1]))).toBe(false)

@@ -7,7 +7,7 @@ const booked = { id: 'payment-1', order: 'dinner-42', cents: 3334 }
 const input = { order: 'dinner-42', cents: 3334 }
 
 describe('payCarefully', () => {
-  test('pays what it is told to pay', () => {
+  test('pays what the order says', () => {
     const script = payCarefully(prompt)
     expect(script.next().value).toMatchObject({ toolName: 'charge', input })
     const answer = script.next({ failed: false, text: JSON.stringify(booked) })

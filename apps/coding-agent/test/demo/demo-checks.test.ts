@@ -127,7 +127,7 @@ describe('checkDemo', () => {
     expect(broken(checks).join()).toContain('The link out of the root was refused')
   })
 
-  test('sees that nobody kept the conversation', async () => {
+  test('notices that the conversation was not kept', async () => {
     const checks = await checkDemo({ ...(await unrepaired()), conversation: '' })
     expect(broken(checks).join()).toContain('The link out of the root was refused')
   })

@@ -46,7 +46,7 @@ describe('createLiveLines', () => {
     lines.stop()
   })
 
-  test('writes nothing while somebody holds the terminal, and everything afterwards', () => {
+  test('writes nothing while the terminal is taken, and everything once it is free', () => {
     const { lines, written } = linesOn(true)
     lines.start('a', () => 'a runs')
     const release = lines.hold()

@@ -76,7 +76,7 @@ describe('explainRun', () => {
     )
   })
 
-  test('tells which effects nobody can vouch for', async () => {
+  test('tells which effects are unknown', async () => {
     const log = createMemoryLog()
     const charge = defineTool({
       name: 'charge',

@@ -151,8 +151,8 @@ export const approvals: ConformanceGroup = {
         for (let index = 0; index < 6; index += 1) {
           const status = index % 3 === 0 ? 'approved' : 'pending'
           const runId = `run-${index % 2}`
-          const place = { callKey: `key-${index}`, toolCallId: `call-${index % 3}` }
-          await store.request(approvalRow({ id: `q-${index}`, runId, status, ...place }))
+          const ids = { callKey: `key-${index}`, toolCallId: `call-${index % 3}` }
+          await store.request(approvalRow({ id: `q-${index}`, runId, status, ...ids }))
         }
         const lists: [Parameters<ApprovalStore['list']>[0], number[]][] = [
           [{}, [5, 4, 3, 2, 1, 0]],

@@ -99,7 +99,7 @@ export const claims: ConformanceGroup = {
       },
     },
     {
-      name: 'a call without a claim is never blocked and blocks nobody',
+      name: 'a call without a claim is never blocked and blocks no other',
       async run({ open }) {
         const log = await open()
         await mustStart(log, { seq: 1, idempotencyKey: key }, { claim: null })

@@ -65,7 +65,7 @@ async function crashInLanes(
       }
     }),
   )
-  // All lanes have ended, so nobody works in the folder any more when the test fails.
+  // All lanes have ended, so the folder is unused when the test fails.
   for (const done of lanesDone) if (done.status === 'rejected') throw done.reason
   const effects = witnesses.flatMap((witness) => tokensIn(witness.files.effectsFile))
   if (point === null)

@@ -84,10 +84,10 @@ export const recovery: ConformanceGroup = {
       name: 'only the run, node, iteration and earlier attempts that were asked for are recovered',
       async run({ open }) {
         const log = await open()
-        const place = { runId: 'r', nodeId: 'n', iteration: 1, attempt: 2, ...ended }
-        const wanted = await mustStart(log, place)
+        const identity = { runId: 'r', nodeId: 'n', iteration: 1, attempt: 2, ...ended }
+        const wanted = await mustStart(log, identity)
         for (const other of [{ runId: 'R' }, { nodeId: 'N' }, { iteration: 0 }, { attempt: 3 }]) {
-          await mustStart(log, { ...place, ...other })
+          await mustStart(log, { ...identity, ...other })
         }
         const query = { runId: 'r', nodeId: 'n', iteration: 1, beforeAttempt: 3, nowMs }
         assert.equal(await log.recover(query), 1)

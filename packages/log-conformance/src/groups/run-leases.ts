@@ -89,7 +89,7 @@ export const runLeases: ConformanceGroup = {
   notApplicable: withoutRuns,
   tests: [
     {
-      name: 'a held run is refused, and stays as it is',
+      name: 'a leased run is refused, and stays as it is',
       async run({ open }) {
         const runs = runsOf(await open())
         await runs.claim(runClaim({ leaseToken: 'one' }))

@@ -13,7 +13,7 @@ export const runState: ConformanceGroup = {
     {
       name: 'a value comes back as it was stored, for its run and key alone',
       async run({ open }) {
-        const store = stateOf(await open())
+        const store = runStateOf(await open())
         const entries = [
           entry({}),
           entry({ key: 'other' }),
@@ -30,7 +30,7 @@ export const runState: ConformanceGroup = {
     {
       name: 'a version must be one more than the stored one, from 1',
       async run({ open }) {
-        const store = stateOf(await open())
+        const store = runStateOf(await open())
         assert.equal(await store.set(entry({ version: 0 })), false)
         assert.equal(await store.set(entry({ version: 2 })), false)
         assert.equal(await store.get('run-1', 'plan'), undefined)
@@ -51,12 +51,12 @@ export const runState: ConformanceGroup = {
         for (const version of [1, 2]) {
           const won = await Promise.all(
             Array.from({ length: 12 }, (_, index) => {
-              const store = stateOf(logs[index % logs.length] ?? first)
+              const store = runStateOf(logs[index % logs.length] ?? first)
               return settled(() => store.set(entry({ version, valueJson: String(index) })))
             }),
           )
           assert.equal(won.filter(Boolean).length, 1)
-          const stored = await stateOf(first).get('run-1', 'plan')
+          const stored = await runStateOf(first).get('run-1', 'plan')
           assert.equal(stored?.valueJson, String(won.indexOf(true)))
         }
       },
@@ -65,7 +65,7 @@ export const runState: ConformanceGroup = {
       name: 'values go with the last call of their run, an archived output with its own call',
       async run({ open }) {
         const log = await open()
-        const store = stateOf(log)
+        const store = runStateOf(log)
         const places: (readonly [name: string, runId: string, key: string])[] = []
         const keep = async (
           name: string,
@@ -113,16 +113,16 @@ export const runState: ConformanceGroup = {
         capabilities.durable ? null : 'the adapter declares durable: false',
       async run({ open }) {
         const log = await open()
-        await stateOf(log).set(entry({}))
+        await runStateOf(log).set(entry({}))
         await log.close()
-        assert.deepEqual(await stateOf(await open()).get('run-1', 'plan'), entry({}))
+        assert.deepEqual(await runStateOf(await open()).get('run-1', 'plan'), entry({}))
       },
     },
     {
       name: 'a closed log refuses values with TOOL_LOG_UNAVAILABLE',
       async run({ open }) {
         const log = await open()
-        const store = stateOf(log)
+        const store = runStateOf(log)
         await log.close()
         await assertUnavailable(() => store.set(entry({})))
         await assertUnavailable(() => store.get('run-1', 'plan'))
@@ -131,7 +131,7 @@ export const runState: ConformanceGroup = {
   ],
 }
 
-function stateOf(log: ToolCallLog): RunStateStore {
+function runStateOf(log: ToolCallLog): RunStateStore {
   assert.ok(log.state, 'the log declares state and has none')
   return log.state
 }

@@ -4,7 +4,7 @@ import { benchFinish, benchRow } from '../bench-row.ts'
 
 const [path = '', calls = '0'] = process.argv.slice(2)
 const log = createSqliteLog({ path })
-// The tracer is told where the calls begin and end: opening and closing sync too.
+// The tracer learns where the calls begin and end: opening and closing sync too.
 process.stderr.write('calls begin\n')
 for (let seq = 1; seq <= Number(calls); seq += 1) {
   const row = benchRow({ seq })

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
 import { createSessionFiles } from './session-files.ts'
 import { commandLimits } from '../options/limits.ts'
-import { confinedRun } from '../process/run.ts'
+import { runCommand } from '../process/run.ts'
 import { type RunSettings } from '../process/run-settings.ts'
 import type { OutputChunk } from '../process/output/read-output.ts'
 import type { RunResult } from '../process/run-types.ts'
@@ -19,7 +19,7 @@ export function createSession(settings: RunSettings): SandboxSession {
     description: describe(settings),
     ...createSessionFiles(settings.files),
     async run(options) {
-      const result = await confinedRun(settings, 'sh', ['-c', options.command], {
+      const result = await runCommand(settings, 'sh', ['-c', options.command], {
         cwd: options.workingDirectory,
         env: options.env,
         signal: options.abortSignal,
@@ -62,7 +62,7 @@ async function spawn(
   const input = options.stdin === true ? new TransformStream<Uint8Array, Uint8Array>() : undefined
   const outputs = { stdout: new OutputPipe(), stderr: new OutputPipe() }
   const started = deferred<number>()
-  const done = confinedRun(
+  const done = runCommand(
     settings,
     'sh',
     ['-c', options.command],

@@ -151,7 +151,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
           return statPath(guard, path, 'follow') !== undefined
         } catch (error) {
           const failure = toFileError(error, path)
-          if (isAbsence(failure)) return false
+          if (isAbsent(failure)) return false
           throw failure
         }
       }),
@@ -171,7 +171,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
 }
 
 /** A directory of the path is missing, or is a file. */
-function isAbsence(failure: unknown): boolean {
+function isAbsent(failure: unknown): boolean {
   if (!SandboxError.isInstance(failure)) return false
   return failure.code === 'TOOL_FILE_NOT_FOUND' || failure.details['errno'] === 'ENOTDIR'
 }

@@ -25,7 +25,7 @@ export interface IsolateRequest {
 }
 
 /** What came of it. */
-export interface IsolatedRun {
+export interface IsolatedCommand {
   readonly outcome: CommandOutcome
   /** Why isolation did not start the command. */
   readonly failure: string | null
@@ -40,7 +40,7 @@ export interface IsolatedRun {
 export async function isolate(
   settings: RunSettings,
   request: IsolateRequest,
-): Promise<IsolatedRun> {
+): Promise<IsolatedCommand> {
   const { limits, options, hooks } = request
   const group = usesControlGroup(limits) ? createControlGroup(limits) : undefined
   let running: RunningCommand | undefined

@@ -159,7 +159,7 @@ export function refusalOf(error: unknown): SandboxError {
   throw error
 }
 
-/** Ends the preparation of a command; `confinedRun` turns it into a result. */
+/** Ends the preparation of a command; `runCommand` turns it into a result. */
 export class NotStarted extends Error {
   readonly status: RunResult['status']
   readonly reason: SandboxError

@@ -1,5 +1,4 @@
 import type { CommandAccess } from '../isolation/isolation-policy.ts'
-import { halfPair, invalidArgument, textProblem } from '../options/argument-text.ts'
 import { type CommandLimits, commandLimits } from '../options/limits.ts'
 import type { OptionReader } from '../options/option-reader.ts'
 import {
@@ -12,6 +11,7 @@ import {
   shownValue,
 } from '../options/read-options.ts'
 import type { RunOptions } from './run-types.ts'
+import { SandboxError } from '../errors/sandbox-error.ts'
 
 const accesses = ['read', 'write'] as const satisfies readonly CommandAccess[]
 
@@ -89,7 +89,7 @@ function limit(name: keyof CommandLimits): OptionReader {
   return wholeNumber(unit, maximum)
 }
 
-const advice = 'Pass the executable and its arguments as plain strings.'
+const argumentAdvice = 'Pass the executable and its arguments as plain strings.'
 
 /**
  * Refuses what a caller without types may pass and no process can be given, before anything is started.
@@ -98,12 +98,30 @@ const advice = 'Pass the executable and its arguments as plain strings.'
  */
 export function checkArguments(command: string, args: readonly string[]): void {
   if (!Array.isArray(args)) {
-    throw invalidArgument('args', `is ${shownValue(args)}, not an array`, advice)
+    throw invalidArgument('args', `is ${shownValue(args)}, not an array`, argumentAdvice)
   }
   for (const [index, argument] of [command, ...args].entries()) {
     const name = index === 0 ? 'command' : `args[${index - 1}]`
     const problem =
       textProblem(argument) ?? (index === 0 && argument.trim() === '' ? 'is empty' : undefined)
-    if (problem !== undefined) throw invalidArgument(name, problem, advice)
+    if (problem !== undefined) throw invalidArgument(name, problem, argumentAdvice)
   }
+}
+
+/** Why a process cannot take a value as an argument or a variable; undefined when it can. */
+function textProblem(text: unknown): string | undefined {
+  if (typeof text !== 'string') return `is ${shownValue(text)}, not a string`
+  if (text.includes('\0'))
+    return 'contains a NUL character, which no argument or variable of a process can'
+  return text.isWellFormed() ? undefined : halfPair
+}
+
+/** UTF-8 cannot encode it, so the process would receive another character. */
+const halfPair = 'contains half of a Unicode character pair'
+
+function invalidArgument(argument: string, problem: string, advice: string): SandboxError {
+  return new SandboxError('INVALID_INPUT', `${argument} ${problem}. ${advice}`, {
+    details: { option: argument },
+    effect: 'none',
+  })
 }

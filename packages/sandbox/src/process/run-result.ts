@@ -1,7 +1,7 @@
 import type { SandboxError } from '../errors/sandbox-error.ts'
 import { ruleHint } from '../path-rules/rule-hint.ts'
 import type { Violation } from '../path-rules/violation.ts'
-import type { IsolatedRun } from './isolate.ts'
+import type { IsolatedCommand } from './isolate.ts'
 import { OutputBuffer } from './output/output-buffer.ts'
 import { aborted, isolationLost, neverStarted, spawnFailed, timedOut } from './run-errors.ts'
 import type { RunEnforcement, RunResult } from './run-types.ts'
@@ -35,7 +35,7 @@ export interface RuleEffects {
 export function resultOf(
   call: CommandCall,
   enforced: RunEnforcement,
-  { outcome, failure, violations }: IsolatedRun,
+  { outcome, failure, violations }: IsolatedCommand,
   { changes, mounted, denied }: RuleEffects,
 ): RunResult {
   if (outcome.terminated === 'caller-failed') throw outcome.callerError

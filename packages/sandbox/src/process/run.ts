@@ -6,7 +6,7 @@ import { unprotectedRun } from '../path-rules/protection.ts'
 import { checkArguments, runOptions } from './run-options.ts'
 import type { CommandCall } from './command-call.ts'
 import { findCommand } from './find-command.ts'
-import { countsOwnProcesses, isolate, type IsolatedRun } from './isolate.ts'
+import { countsOwnProcesses, isolate, type IsolatedCommand } from './isolate.ts'
 import {
   NotStarted,
   refuseAborted,
@@ -27,7 +27,7 @@ import type { RunHooks } from './supervise.ts'
  * First step of a command: reads its options, asks the policy, prepares what isolation needs, and turns what happened
  * into a result.
  */
-export async function confinedRun(
+export async function runCommand(
   settings: RunSettings,
   command: string,
   args: readonly string[],
@@ -106,7 +106,7 @@ async function runIn(
   settings: RunSettings,
   call: CommandCall,
   deny: readonly string[],
-): Promise<{ isolated: IsolatedRun; rules: RuleEffects }> {
+): Promise<{ isolated: IsolatedCommand; rules: RuleEffects }> {
   const { argv, options, limits, hooks } = call
   const [command, ...args] = argv
   const env: Record<string, string> = {

@@ -7,7 +7,7 @@ import { gitTrustedPaths } from '../../src/path-rules/git-trusted-paths.ts'
 import { newRoot } from '../fixtures/sandboxes.ts'
 import { startSwapper } from '../fixtures/swapper.ts'
 
-const program = join(import.meta.dirname, '../fixtures/programs/watch-names-often.ts')
+const program = join(import.meta.dirname, '../fixtures/programs/find-protected-paths-often.ts')
 
 /** In a process of its own, which is killed if it never comes back: a test cannot stop what holds up its own thread. */
 function lookOften(root: string, times: number): { looks: number; bytesRead: number } {
@@ -36,7 +36,7 @@ describe.runIf(process.platform === 'linux')('a .git file made to cost', () => {
     expect(bytesRead).toBeLessThan(1024 ** 2)
   })
 
-  test('does not make anybody wait when it is exchanged for a pipe', async () => {
+  test('blocks no command when it is exchanged for a pipe', async () => {
     const root = newRoot()
     writeFileSync(join(root, '.git'), 'gitdir: a\n')
     execFileSync('mkfifo', [join(root, 'pipe')])

@@ -110,7 +110,7 @@ describeIsolations('a repository that git is led to', (isolation) => {
     }
   })
 
-  test('honestly goes on working: init, commit, stash, checkout, worktree', async () => {
+  test('still works when used honestly: init, commit, stash, checkout, worktree', async () => {
     const sandbox = await newSandbox({ isolation, env: { set: identity } })
     const init = await sandbox.run('sh', [
       '-c',

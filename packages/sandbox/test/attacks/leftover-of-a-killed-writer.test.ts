@@ -42,7 +42,7 @@ test.runIf(process.platform === 'linux')(
     await killed(dead)
     expect(temporaryNames(root)).toHaveLength(2)
 
-    // Names as they come from a shared volume, from before a restart, from an older version, and from somebody else.
+    // Names as they come from a shared volume, from before a restart, from an older version, and from another program.
     const [, random = '', boot = '', namespace = '', pid = ''] =
       /^\.smithers-([\w-]{16})-([0-9a-f]{16})-(\d+)-(\d+)\.tmp$/u.exec(dead.temporary) ?? []
     expect(pid).toBe(String(dead.child.pid))

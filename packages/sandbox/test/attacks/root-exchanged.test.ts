@@ -14,7 +14,7 @@ function nested(): { root: string; other: string } {
   return { root, other }
 }
 
-describeIsolations('a root that somebody above exchanges', (isolation) => {
+describeIsolations('a root that a process above exchanges', (isolation) => {
   test.each(['a link', 'a directory'])('for %s is refused', async (kind) => {
     const { root, other } = nested()
     const sandbox = await newSandbox({ rootDir: root, isolation })

@@ -141,7 +141,7 @@ describe('checkStrictPolicy', () => {
   )
 
   test('reads each command of a find once, however deeply nested', () => {
-    // To double the work with each would take longer than anybody has.
+    // Doubling the work with each would never end.
     const nested = Array.from({ length: 200 }, () => ['-exec', 'find', '.']).flat()
     expect(checkStrictPolicy(['find', '.', ...nested, ';'])).toMatchObject({ rule: 'unreadable' })
     expect(

@@ -24,14 +24,14 @@ const missing: NotEnforced = { what: 'files', why: 'bwrap is not here.', fix: 'I
 
 function fake(
   name: IsolationBackendName,
-  verdict: Partial<ProbeResult>,
+  probed: Partial<ProbeResult>,
 ): IsolationBackend & { probes: number } {
   return {
     name,
     probes: 0,
     probe() {
       this.probes += 1
-      return Promise.resolve({ usable: true, enforced: everything, notEnforced: [], ...verdict })
+      return Promise.resolve({ usable: true, enforced: everything, notEnforced: [], ...probed })
     },
     prepare: () => undefined,
     start() {

@@ -78,7 +78,7 @@ describe.each(clients)('an MCP server that misbehaves, with %s', (name, connect)
     expect(await call('cancelled')).toBe(told)
   })
 
-  it('that never answers is told when the time of the call is up', async () => {
+  it('that never answers gets a cancellation when the call times out', async () => {
     const { call } = await session(200)
     expect(await failure(call('hang'))).toMatchObject({ code: 'TOOL_TIMEOUT' })
     const told = name === 'the client of the MCP SDK' ? 'hang' : ''

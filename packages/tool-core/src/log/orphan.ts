@@ -2,7 +2,7 @@ import { isOwnerGone } from './process-owner.ts'
 import type { FinishPatch } from './tool-call-log.ts'
 import type { ToolCallRow } from './tool-call-row.ts'
 
-/** True for a running row that nobody will finish: its lease has ended, or its process is known to be dead. */
+/** True for a running row that no process will finish: its lease has ended, or its process is known to be dead. */
 export function isOrphan(
   row: Pick<ToolCallRow, 'finishedAtMs' | 'leaseExpiresAtMs' | 'ownerId'>,
   nowMs: number,
@@ -12,7 +12,7 @@ export function isOrphan(
   return row.ownerId !== null && isOwnerGone(row.ownerId)
 }
 
-/** How `recover` finishes an orphan: an error that says that nobody knows what the call did. */
+/** How `recover` finishes an orphan: an error that says that the outcome of the call is unknown. */
 export function outcomeUnknown(nowMs: number): FinishPatch {
   return {
     status: 'error',

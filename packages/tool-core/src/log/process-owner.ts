@@ -27,7 +27,7 @@ export function isOwnerGone(ownerId: string): boolean {
     process.kill(pid, 0)
     return false
   } catch (error) {
-    // EPERM: the process exists and belongs to somebody else.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
 }

@@ -134,7 +134,7 @@ export interface ToolCallLog {
   readonly capabilities: ToolCallLogCapabilities
   /** Absolute paths of the files that hold the log. Tools deny them when they are beneath their root. @default none */
   readonly files?: readonly string[]
-  /** Questions to whoever approves calls. A tool that needs approval cannot run with a log that lacks them. */
+  /** Requests for approval. A tool that needs approval cannot run with a log that lacks them. */
   readonly approvals?: ApprovalStore
   /** Small values of runs, such as the plan of an agent. */
   readonly state?: RunStateStore

@@ -5,7 +5,7 @@ import { attempt, order, shop } from '../fixtures/order-approval.ts'
 import { call, outcomes } from '../gates/call.ts'
 
 describe('onApproval', () => {
-  it('is asked with the real arguments while the run goes on, and again when its arguments are wrong', async () => {
+  it('is asked with the real arguments during the run, and again when its arguments are invalid', async () => {
     const log = createMemoryLog()
     const { place, placed } = shop()
     const seen: (string | undefined)[] = []

@@ -173,7 +173,7 @@ describe('resolveToolApproval', () => {
     },
   )
 
-  it('asks whoever is there again when the stored arguments turn out wrong', async () => {
+  it('asks the approver again when the stored arguments are invalid', async () => {
     const log = createMemoryLog()
     const placed: unknown[] = []
     const place = defineTool({

@@ -57,7 +57,7 @@ function byKeyAlone(log: MemoryLog): ToolCallLog {
 }
 
 describe('a call with other arguments under an approved key', () => {
-  it('pays what nobody approved with a log that finds approvals by key, as a control', async () => {
+  it('pays an unapproved amount with a log that finds approvals by key, as a control', async () => {
     const log = byKeyAlone(createMemoryLog())
     const { id } = await requested(log, 1, shown)
     await resolveToolApproval({ log, id, approved: true })

@@ -92,7 +92,7 @@ describe('verify', () => {
     },
   )
 
-  test('that cannot tell lets the tool run, and the agent is told', async () => {
+  test('that cannot tell lets the tool run, with a note to the model', async () => {
     const { attempt, runs } = await secondAttempt(() => ({ happened: 'unknown' }))
     await expect(attempt()).rejects.toThrow(marker)
     expect(runs()).toBe(2)

@@ -73,7 +73,7 @@ describe('createToolContext', () => {
     )
   })
 
-  test('refuses an option that nobody knows, naming those there are', () => {
+  test('refuses an unknown option, naming the known ones', () => {
     for (const create of [createToolContext, createToolRun]) {
       expect(() => create({ redcat: { keys: ['pin'] } } as never)).toThrow(
         expect.objectContaining({

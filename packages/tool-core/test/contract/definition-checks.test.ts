@@ -66,7 +66,7 @@ describe('defineTool', () => {
     expect(() => define(options)).not.toThrow()
   })
 
-  test('refuses gates of a tool that somebody else defined in the same words', () => {
+  test('refuses gates of another definition with the same words', () => {
     const tool = defineTool({ name: 'act', schema, execute: () => 1 })
     expect(() => withGates(tool, { approvalPrompt: 'Sure?' })).toThrow(
       'approvalPrompt has no effect without needsApproval',

@@ -184,7 +184,7 @@ describe('maxExecutionsPerRun', () => {
     },
   )
 
-  it('asks about another call once nobody waits for the first any more', async () => {
+  it('asks about another call once the first is abandoned', async () => {
     const log = createMemoryLog()
     const { tool, ran } = asked(1)
     const first = createToolRun({ runId: 'r', log })
@@ -195,7 +195,7 @@ describe('maxExecutionsPerRun', () => {
     expect(ran).toEqual([])
   })
 
-  it('lets all calls run that somebody approves while they wait', async () => {
+  it('runs every call that is approved while it waits', async () => {
     const { tool, ran } = asked(2)
     const run = createToolRun({
       runId: 'r',

@@ -44,7 +44,7 @@ describe('cache', () => {
     )
   })
 
-  it('gives every reader a copy, so that nobody changes what others read', async () => {
+  it('gives every reader a copy, so that one cannot change what others read', async () => {
     const run = createToolRun({ runId: 'r', log: createMemoryLog() })
     const { tool } = fetcher(true, () => ({ list: [1], when: new Date(0) }))
     const first = (await call(run, tool, { url: 'a' })) as { list: number[]; when: Date }

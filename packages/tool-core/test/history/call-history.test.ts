@@ -64,7 +64,7 @@ describe('the occurrence of a call', () => {
     expect(await keysOf(createMemoryLog(), calls, { pruned: true })).toEqual(whole)
   })
 
-  test('goes on in a conversation that goes on, and begins again in one that starts over', async () => {
+  test('continues with its conversation, and begins again with a new one', async () => {
     const log = createMemoryLog()
     const [first, second, third] = await keysOf(createMemoryLog(), [
       ['1', ann],

@@ -39,7 +39,7 @@ const echo = defineTool({
 })
 
 describe('the channel of calls', () => {
-  test('tells of a call with the identity of its row', async () => {
+  test('report a call with the identity of its row', async () => {
     const log = createMemoryLog()
     await createToolRun({ runId: 'r', log })
       .tools({ echo })
@@ -52,7 +52,7 @@ describe('the channel of calls', () => {
     expect(seen.at(-1)?.[1]).toMatchObject({ status: 'success', outputJson: '"a"' })
   })
 
-  test('tells of failures with what was thrown, of refusals and of streams', async () => {
+  test('report failures with what was thrown, refusals and streams', async () => {
     await echo.execute({ text: 'fail' }, callOptions()).catch(() => {})
     expect(names()).toEqual(['start', 'end', 'error', 'asyncStart', 'asyncEnd'])
     expect(seen[2]?.[1].error).toBeInstanceOf(TypeError)

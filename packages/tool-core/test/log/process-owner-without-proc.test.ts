@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { currentOwnerId, isOwnerGone } from '@smithers/tool-core/log'
 import { describe, expect, it, vi } from 'vitest'
 
-// A container without /proc: nobody's start time can be read there.
+// A container without /proc: no start time can be read there.
 vi.mock('node:fs', async (importOriginal) => ({
   ...(await importOriginal<typeof import('node:fs')>()),
   readFileSync: () => {

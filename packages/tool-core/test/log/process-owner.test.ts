@@ -33,7 +33,7 @@ describe('isOwnerGone', () => {
   })
 
   it.runIf(process.platform === 'linux')(
-    'is true for a process that has died and that nobody has waited for yet',
+    'is true for a dead process whose parent has not waited for it yet',
     async () => {
       // The shell starts a process that ends at once, says who it is, and does not wait for it.
       const child = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
@@ -75,7 +75,7 @@ describe('isOwnerGone', () => {
 describe('isOrphan', () => {
   const running = { finishedAtMs: null, leaseExpiresAtMs: 100, ownerId: currentOwnerId() }
 
-  it('is true from the end of the lease on, whoever the owner is', () => {
+  it('is true from the end of the lease on, for any owner', () => {
     expect(isOrphan(running, 99)).toBe(false)
     expect(isOrphan(running, 100)).toBe(true)
   })

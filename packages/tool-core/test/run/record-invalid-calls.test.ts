@@ -112,7 +112,7 @@ describe('run.record', () => {
     expect(rows()).toEqual([])
   })
 
-  test('asks nobody about a refused call and counts it against no limit', async () => {
+  test('asks no approval for a refused call and counts it against no limit', async () => {
     const { log, note, refused } = surroundings()
     const run = createToolRun({ runId: 'gated', log })
     const tools = run.tools({

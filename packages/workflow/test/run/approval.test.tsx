@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { scriptedAgent } from '../fixtures/scripted-agent.ts'
 
 describe('runWorkflow', () => {
-  test('pauses for an approval, lets parallel tasks finish, and goes on when it is resumed', async () => {
+  test('pauses for an approval, lets parallel tasks finish, and continues when it is resumed', async () => {
     const log = createMemoryLog()
     const effects: string[] = []
     const send = defineTool({

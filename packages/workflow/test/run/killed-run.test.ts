@@ -18,7 +18,7 @@ afterAll(() => rmSync(directory, { recursive: true }))
 const rounds = 50
 
 describe('a run of five tasks that is killed and resumed', () => {
-  test('makes ten effects when nobody disturbs it', () => {
+  test('makes ten effects when it is not disturbed', () => {
     expect(undisturbed.killedAfter).toEqual([])
     expect([...undisturbed.effects.values()]).toEqual(Array.from({ length: 10 }, () => 1))
   })

@@ -84,7 +84,7 @@ describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
     expect((await runWorkflow(workflow, options)).outputs.note).toEqual({ text: '3' })
   })
 
-  test('goes on in the iteration of a loop that was interrupted, in nested loops too', async () => {
+  test('continues in the interrupted iteration of a loop, in nested loops too', async () => {
     const ran: string[] = []
     let failAt = 'b 1 in 1'
     const step =

@@ -18,7 +18,7 @@ describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
 
   afterEach(() => opened.close())
 
-  test('stops cleanly on its signal and goes on later, with the warning', async () => {
+  test('stops cleanly on its signal and resumes later, with the warning', async () => {
     const controller = new AbortController()
     let hang = true
     const sent: string[] = []

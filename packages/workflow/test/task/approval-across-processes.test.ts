@@ -93,7 +93,7 @@ describe('a task that waits for approval', () => {
     expect(orders()).toEqual([expect.stringMatching(/^2 lamp /)])
   })
 
-  test('goes on after a rejection, without the call', async () => {
+  test('continues after a rejection, without the call', async () => {
     const id = await ask()
     expect(await run('reject', path, id)).toEqual({ status: 'rejected' })
     const { output } = await run('resume', path, ledger)

@@ -139,7 +139,7 @@ describe('a task whose agent has the tool response', () => {
     ])
   })
 
-  test('goes on after an invalid call, and takes the valid one', async () => {
+  test('continues after an invalid call, and takes the valid one', async () => {
     const { output, asked } = await run([
       { calls: [['response', { summary: 'no score' }]] },
       { calls: [['response', good]] },

@@ -145,7 +145,7 @@ describe('runTask', () => {
     expect(later.prompts[0]).toMatch(/^Pay what is due\.\n\[smithers:tool-resume-warning\]/)
   })
 
-  test('pauses longer after each failure and says when it goes on', async () => {
+  test('pauses longer after each failure and says when it continues', async () => {
     const pauses: number[] = []
     const agent: TaskAgent = { generate: () => Promise.reject(new Error('no')) }
     const task = runTask({

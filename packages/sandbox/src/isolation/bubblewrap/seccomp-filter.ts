@@ -27,7 +27,7 @@ import {
  *
  * Guarantees, whatever the user and its capabilities: no tracing, keyrings, bpf, perf, userfaultfd or io_uring; no
  * mounts; no new namespaces by `clone`, `unshare` or `setns`; sockets only of the families unix, inet, inet6 and netlink;
- * no keystrokes pushed into a terminal; no file becomes set-user-ID, which outside would run as its owner for whoever
+ * no keystrokes pushed into a terminal; no file becomes set-user-ID, which outside would run as its owner for anyone who
  * starts it; no call of a foreign architecture, whose numbers these rules would misread.
  *
  * Does not protect against: what an allowed call does. Which addresses a socket can reach is the network namespace's

@@ -30,7 +30,7 @@ function model(tree: Map<string, Node>, rootDir: string, path: string): string {
   let rest = path
   let isFresh = true
   for (let links = 0; ;) {
-    // Only what was given and what a link holds can be absolute; "b//c" goes on below b.
+    // Only what was given and what a link holds can be absolute; "b//c" continues below b.
     if (isFresh && rest.startsWith('/')) {
       const top = rootDir.split('/').filter(Boolean)
       const names = rest.split('/').filter((name) => name !== '' && name !== '.')

@@ -95,7 +95,7 @@ describe.runIf(process.platform === 'linux')('real pipes', () => {
     while (!arePipesReady()) await makePipes()
     const first = openCommandPipe()
     if (first === undefined) throw new Error('there are no pipes here')
-    // As a process does that has /dev/stdout: anybody with one end can open the other.
+    // As a process does that has /dev/stdout: one end is enough to open the other.
     const eavesdropper = openSync(
       `/proc/self/fd/${first.childEnd}`,
       constants.O_RDONLY | constants.O_NONBLOCK,

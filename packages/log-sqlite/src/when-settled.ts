@@ -1,5 +1,5 @@
-/** Goes on with an answer: at once when it is there, else when it arrives. */
-export function afterwards<Value, Next>(
+/** Continues with a value: in the same turn unless it is a promise. */
+export function whenSettled<Value, Next>(
   value: Value | Promise<Value>,
   proceed: (value: Value) => Next | Promise<Next>,
 ): Next | Promise<Next> {
