@@ -38,14 +38,24 @@ export const columnOf: Readonly<Record<keyof ToolCallRow, string>> = {
 
 export const selectedColumns: string = Object.values(columnOf).join(', ')
 
-/** What `start` inserts, in the order of {@link startValues}; the other columns are null until the call finishes. */
-export const insertSql: string = (() => {
+const insertedColumns = (() => {
   const { outputJson, finishedAtMs, errorJson, effect, fromCache, outputExact, ...inserted } =
     columnOf
   void [outputJson, finishedAtMs, errorJson, effect, fromCache, outputExact]
-  const columns = Object.values(inserted)
-  return `INSERT INTO _smithers_tool_calls (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+  return Object.values(inserted)
 })()
+const startMarks = insertedColumns.map(() => '?').join(', ')
+
+/** What `start` inserts, in the order of {@link startValues}; the other columns are null until the call finishes. */
+export const insertSql: string = `INSERT INTO _smithers_tool_calls (${insertedColumns.join(', ')}) VALUES (${startMarks})`
+
+/** A call that used a key and is not among those that are known, as a JSON array. */
+export const newsSql = `FROM _smithers_tool_calls WHERE idempotency_key = ? AND claim IS NOT NULL
+  AND effect IS NOT 'none' AND call_token NOT IN (SELECT value FROM json_each(?))`
+
+/** Inserts nothing when the log has news of the key: one statement, so that none can arrive in between. */
+export const insertUnlessNewsSql: string = `INSERT INTO _smithers_tool_calls (${insertedColumns.join(', ')})
+  SELECT ${startMarks} WHERE NOT EXISTS (SELECT 1 ${newsSql})`
 
 export function startValues(row: StartRow, { claim, approvalId }: StartOptions): SqlValue[] {
   return [

@@ -24,6 +24,8 @@ import {
   finishSql,
   finishValues,
   insertSql,
+  insertUnlessNewsSql,
+  newsSql,
   rowFromColumns,
   selectedColumns,
   startValues,
@@ -176,29 +178,62 @@ function logOn(connection: LogConnection, file: string | null): SqliteLog {
 
 /** One statement, so the row and its claim are stored together or not at all. */
 function insertRow(connection: LogConnection, row: StartRow, options: StartOptions): StartResult {
-  const { claim, approvalId = null } = options
   for (;;) {
     try {
-      connection.prepare(insertSql).run(...startValues(row, options))
-      return { ok: true }
-    } catch (error) {
-      const violated = violatedUniqueness(error)
-      if (violated === 'position') return { ok: false, reason: 'seq-taken' }
-      if (violated === 'call-token') throw tokenTaken(row)
-      if (violated === 'approval') {
-        const existing = userOf(connection, approvalId)
-        // It may have failed without an effect since: then the approval is free again.
-        if (existing !== undefined) return { ok: false, reason: 'approval-used', existing }
-        continue
-      }
-      if (violated !== 'claim') throw error
-      const existing = holderOf(connection, row.idempotencyKey, claim)
-      // SQLite names one of the conflicts; a call that is in the log conflicts with itself in all of them.
-      if (existing?.callToken === row.callToken) throw tokenTaken(row)
-      // It may have finished since: then the key is free and the next insert succeeds.
+      if (insertsOnce(connection, row, options)) return { ok: true }
+      const existing = newsOf(connection, row, options)
       if (existing !== undefined) return { ok: false, reason: 'claimed', existing }
+    } catch (error) {
+      const conflict = conflictOf(connection, error, row, options)
+      if (conflict !== undefined) return conflict
     }
   }
+}
+
+/** False when the key has been used by a call that the caller does not know. */
+function insertsOnce(connection: LogConnection, row: StartRow, options: StartOptions): boolean {
+  const values = startValues(row, options)
+  if (options.known === undefined || options.claim === null || row.idempotencyKey === null) {
+    connection.prepare(insertSql).run(...values)
+    return true
+  }
+  const { changes } = connection
+    .prepare(insertUnlessNewsSql)
+    .run(...values, bindText(row.idempotencyKey), JSON.stringify(options.known))
+  return Number(changes) === 1
+}
+
+function newsOf(
+  connection: LogConnection,
+  { idempotencyKey }: StartRow,
+  { known = [] }: StartOptions,
+): ToolCallRow | undefined {
+  const columns = connection
+    .prepare(`SELECT ${selectedColumns} ${newsSql} ORDER BY rowid DESC LIMIT 1`)
+    .get(bindText(idempotencyKey), JSON.stringify(known))
+  return columns === undefined ? undefined : rowFromColumns(columns)
+}
+
+/** What keeps a row out of the table; undefined when it has gone meanwhile, so that the next insert may succeed. */
+function conflictOf(
+  connection: LogConnection,
+  error: unknown,
+  row: StartRow,
+  { claim, approvalId = null }: StartOptions,
+): StartResult | undefined {
+  const violated = violatedUniqueness(error)
+  if (violated === 'position') return { ok: false, reason: 'seq-taken' }
+  if (violated === 'call-token') throw tokenTaken(row)
+  if (violated === 'approval') {
+    const existing = userOf(connection, approvalId)
+    // It may have failed without an effect since: then the approval is free again.
+    return existing && { ok: false, reason: 'approval-used', existing }
+  }
+  if (violated !== 'claim') throw error
+  const existing = holderOf(connection, row.idempotencyKey, claim)
+  // SQLite names one of the conflicts; a call that is in the log conflicts with itself in all of them.
+  if (existing?.callToken === row.callToken) throw tokenTaken(row)
+  return existing && { ok: false, reason: 'claimed', existing }
 }
 
 function tokenTaken({ callToken }: StartRow): SmithersError {

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { StartResult, StartRow, ToolCallClaim, ToolCallLog } from '@smithers/tool-core/log'
+import type {
+  StartOptions,
+  StartResult,
+  StartRow,
+  ToolCallClaim,
+  ToolCallLog,
+} from '@smithers/tool-core/log'
 import type { ConformanceGroup, Workbench } from '../conformance-group.ts'
 import { runChildrenTogether } from '../run-child.ts'
 import { failure, mustStart, sampleRow, sampleTimeMs, settled, success } from '../sample-row.ts'
@@ -96,6 +102,37 @@ export const claims: ConformanceGroup = {
           status: 'success',
           outputJson: success().outputJson,
         })
+      },
+    },
+    {
+      name: 'a key that a call used which the caller does not know is claimed, until it is known',
+      async run({ open }) {
+        const log = await open()
+        for (const claim of kinds) {
+          const at = { runId: claim, idempotencyKey: claim }
+          const first = await mustStart(log, at, { claim: 'inflight' })
+          await log.finish(first, success())
+          await assertNews(log, { ...at, seq: 2 }, { claim, known: [] }, first)
+          await assertNews(log, { ...at, seq: 2 }, { claim, known: ['another'] }, first)
+
+          const known = { claim, known: [first] }
+          const second = await mustStart(log, { ...at, seq: 2 }, known)
+          await log.finish(second, failure({ effect: 'unknown' }))
+          await assertNews(log, { ...at, seq: 3 }, known, second)
+        }
+      },
+    },
+    {
+      name: 'calls that certainly had no effect, had no claim or another key are no news',
+      async run({ open }) {
+        const log = await open()
+        const failed = await mustStart(log, { seq: 1, idempotencyKey: key }, { claim: 'inflight' })
+        await log.finish(failed, failure({ effect: 'none' }))
+        const unclaimed = await mustStart(log, { seq: 2, idempotencyKey: key })
+        await log.finish(unclaimed, success())
+        const other = await mustStart(log, { seq: 3, idempotencyKey: 'k' }, { claim: 'inflight' })
+        await log.finish(other, success())
+        await mustStart(log, { seq: 4, idempotencyKey: key }, { claim: 'inflight', known: [] })
       },
     },
     {
@@ -195,6 +232,21 @@ function tryStart(
   claim: ToolCallClaim,
 ): Promise<StartResult> {
   return settled(() => log.start(sampleRow(fields), { durability: 'relaxed', claim }))
+}
+
+async function assertNews(
+  log: ToolCallLog,
+  fields: Partial<StartRow>,
+  options: Pick<StartOptions, 'claim' | 'known'>,
+  callToken: string,
+): Promise<void> {
+  const before = await log.list({})
+  const result = await settled(() =>
+    log.start(sampleRow(fields), { durability: 'relaxed', ...options }),
+  )
+  assert.ok(!result.ok && result.reason === 'claimed', 'a call that was not known was passed over')
+  assert.equal(result.existing.callToken, callToken)
+  assert.deepEqual(await log.list({}), before)
 }
 
 /** Far beyond what a holder needs. */

@@ -65,7 +65,7 @@ export class CallAdmission {
         const answer = yield* answerFromRecord(call, decision.prior)
         if (answer !== undefined) return answer
         // What a retry may repeat with its key, a call that is the same one may not.
-        if (this.#continued || this.#raced) return yield* refuseRepetition(call, decision.prior)
+        if (this.#isSameCall) return yield* refuseRepetition(call, decision.prior)
         this.#repeatUnreusable(decision.prior)
       }
       if (decision.kind === 'run' && decision.repeats !== undefined && this.#onRetry !== 'rerun') {
@@ -87,9 +87,17 @@ export class CallAdmission {
       canVerify: definition.verify !== undefined,
       prior: this.#prior,
       reworded: this.#reworded,
-      continued: this.#continued || this.#raced,
+      continued: this.#isSameCall,
       allowed: journal.allowed.has(this.#key),
     })
+  }
+
+  /** The call is not repeated but made elsewhere too: before in this conversation, or by a worker beside this one. */
+  get #isSameCall(): boolean {
+    if (this.#continued || this.#raced) return true
+    const { finish, journal } = this.#call
+    if (!finish.unsafe || journal.beside === undefined) return false
+    return this.#prior.some((call) => call.status === 'success' && journal.beside?.includes(call))
   }
 
   #repeatUnreusable(prior: CallSummary): void {
@@ -187,10 +195,11 @@ export class CallAdmission {
 
   /** Returns the call that holds the key or uses the approval, if there is one. */
   *#storeStart(): Steps<ToolCallRow | undefined> {
-    const { record, finish, reservation } = this.#call
+    const { record, finish, reservation, journal } = this.#call
     try {
       const started = yield* record.start({
         claim: this.#claim(),
+        ...(finish.unsafe && journal.beside && { known: this.#known() }),
         durability: finish.unsafe ? 'fsync' : 'relaxed',
         approvalId: reservation?.approval?.approvalId ?? null,
       })
@@ -199,6 +208,15 @@ export class CallAdmission {
       finish.withoutLog(error)
       return undefined
     }
+  }
+
+  /**
+   * The calls that were decided on, as they ended. The log has news when it holds another one of the key. Not asked for
+   * calls that are safe to repeat: the outside may have changed since another worker made them.
+   */
+  #known(): string[] {
+    const ended = this.#prior.filter(({ status }) => status !== 'started')
+    return ended.map(({ callToken }) => callToken)
   }
 
   #running(): Extract<BegunCall, { kind: 'run' }> {

@@ -19,6 +19,11 @@ export interface CallSummary {
   readonly effectScope: EffectScope
   /** The beginning of the recorded arguments; null for a call without a side effect, which no warning lists. */
   readonly inputHead: string | null
+  /**
+   * `'past'`: of an attempt that has ended. `'here'`: made in this process. `'beside'`: of an attempt in another process
+   * that may still be working.
+   */
+  origin: 'past' | 'here' | 'beside'
   status: ToolCallRow['status']
   effect: CallEffect | null
   /** The code of its error, else the name. */
@@ -66,6 +71,7 @@ export function summarizeRow(row: ToolCallRow, nowMs: number): CallSummary {
     // An unrecorded scope may be anywhere, so a warning lists the call in full.
     effectScope: row.effectScope ?? 'external',
     inputHead: row.sideEffect && row.inputJson !== null ? brief(row.inputJson) : null,
+    origin: 'past',
     // An orphan is never finished, so it is what recovery would make of it.
     status: orphan ? 'error' : row.status,
     effect: orphan ? 'unknown' : row.effect,

@@ -5,6 +5,7 @@ import type { TaskContext } from '../contract/task-context.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
 import { FinalAnswer } from './final-answer.ts'
 import { RunPause } from './run-pause.ts'
+import { AttemptsBeside, nextMoment, RowOwners } from './attempts-beside.ts'
 import { CallHistory } from '../history/call-history.ts'
 import { type CallSummary, summarizeRow } from '../history/call-summary.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
@@ -39,6 +40,12 @@ export class AttemptJournal {
   readonly pause: RunPause = new RunPause((error) => this.raise(error))
   /** Whether the task has its final answer. */
   readonly finalAnswer: FinalAnswer = new FinalAnswer()
+  /** The program has taken the result of the attempt. */
+  settled = false
+  /** Undefined for a run whose id was made for it, which has no other attempts. */
+  readonly beside: AttemptsBeside | undefined
+  /** When its last call began, on the clock of `nextMoment`. */
+  lastCallAt = 0
   #ordinal = 0
   #baseSeq = 0
   #opened = false
@@ -51,11 +58,21 @@ export class AttemptJournal {
     this.policy = policy
     this.history = new CallHistory(policy.lineage)
     this.leases = new LeaseKeeper(task.log, policy.leaseMs, policy.onLogError)
+    this.beside = policy.startsEmpty ? undefined : new AttemptsBeside(this, task)
+  }
+
+  get isCalling(): boolean {
+    return this.pause.running > 0
+  }
+
+  get isOver(): boolean {
+    return this.#fatal !== undefined || this.settled || this.policy.abortSignal?.aborted === true
   }
 
   /** Takes the next seat in the attempt. Synchronous, so that seats follow the order of calls. */
   nextOrdinal(): number {
     this.#ordinal += 1
+    if (this.beside !== undefined) this.lastCallAt = nextMoment()
     return this.#ordinal
   }
 
@@ -119,6 +136,7 @@ export class AttemptJournal {
     const { runId, nodeId, iteration, attempt, log } = this.task
     const nowMs = Date.now()
     const earlier: CallSummary[] = []
+    const owners = new RowOwners()
     let orphans = false
     let after: ToolCallRow | undefined
     for (;;) {
@@ -126,11 +144,17 @@ export class AttemptJournal {
       const page: ToolCallRow[] = yield* settled(log.list(query))
       for (const row of page) {
         earlier.push(summarizeRow(row, nowMs))
+        owners.add(row)
         if (row.attempt === attempt) this.#baseSeq = Math.max(this.#baseSeq, row.seq)
         orphans ||= isOrphan(row, nowMs)
       }
       after = page.at(-1)
       if (page.length < pageSize) break
+    }
+    const origins = this.beside?.originsOf(owners, this.ownerId, this.policy.leaseMs) ?? []
+    for (const [index, origin] of origins.entries()) {
+      const call = earlier[index]
+      if (call !== undefined) call.origin = origin
     }
     this.history.addEarlier(earlier)
     if (orphans) yield* this.#recoverOrphans(nowMs)

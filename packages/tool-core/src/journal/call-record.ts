@@ -110,6 +110,7 @@ export class CallRecord {
       idempotent,
       effectScope: this.#row.effectScope ?? 'external',
       inputHead: sideEffect && inputJson !== null ? brief(inputJson) : null,
+      origin: 'past',
       status: 'started',
       effect: null,
       errorCode: null,

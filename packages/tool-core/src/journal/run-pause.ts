@@ -15,6 +15,11 @@ export class RunPause {
     this.#stop = stop
   }
 
+  /** How many calls run now. */
+  get running(): number {
+    return this.#running
+  }
+
   begin(): void {
     this.#running += 1
   }

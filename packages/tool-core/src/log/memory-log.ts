@@ -109,7 +109,8 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
     state: state.store,
     runs: runs.store,
 
-    start(row, { claim, approvalId = null }) {
+    start(row, options) {
+      const { claim, approvalId = null } = options
       assertOpen()
       if (rows.byToken.has(row.callToken)) {
         throw new SmithersError(
@@ -118,7 +119,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
         )
       }
       if (rows.byPosition.has(positionOf(row))) return { ok: false, reason: 'seq-taken' }
-      const existing = rows.holderOf(row.idempotencyKey, claim)
+      const existing = rows.holderOf(row.idempotencyKey, options)
       if (existing !== undefined) return { ok: false, reason: 'claimed', existing: { ...existing } }
       const user = rows.userOf(approvalId)
       if (user !== undefined) return { ok: false, reason: 'approval-used', existing: { ...user } }

@@ -1,5 +1,11 @@
-import type { FinishPatch, PruneQuery, StartRow, ToolCallQuery } from './tool-call-log.ts'
-import { type ToolCallClaim, type ToolCallRow, usesApproval } from './tool-call-row.ts'
+import type {
+  FinishPatch,
+  PruneQuery,
+  StartOptions,
+  StartRow,
+  ToolCallQuery,
+} from './tool-call-log.ts'
+import { type ToolCallRow, usesApproval } from './tool-call-row.ts'
 
 export type StoredRow = { -readonly [Field in keyof ToolCallRow]: ToolCallRow[Field] }
 
@@ -59,11 +65,15 @@ export class MemoryRows {
   }
 
   /** The row that keeps a key from being claimed now. */
-  holderOf(key: string | null, claim: ToolCallClaim | null): StoredRow | undefined {
+  holderOf(
+    key: string | null,
+    { claim, known }: Pick<StartOptions, 'claim' | 'known'>,
+  ): StoredRow | undefined {
     if (key === null || claim === null) return undefined
     for (const row of this.#claimsByKey.get(key) ?? []) {
       const succeededOnce = claim === 'once' && row.claim === 'once' && row.status === 'success'
-      if (row.finishedAtMs === null || succeededOnce) return row
+      const isNews = known !== undefined && row.effect !== 'none' && !known.includes(row.callToken)
+      if (row.finishedAtMs === null || succeededOnce || isNews) return row
     }
     return undefined
   }

@@ -25,6 +25,13 @@ export interface StartOptions {
   /** Whether the row claims its idempotency key. `null` never blocks and is never blocked. */
   readonly claim: ToolCallClaim | null
   /**
+   * The tokens of the calls with the same key that the caller knows. Another one that claimed the key and ran, or runs,
+   * is `'claimed'`, unless it certainly had no effect: the caller decides again with what it did not know.
+   *
+   * @default calls that have ended are not looked at
+   */
+  readonly known?: readonly string[]
+  /**
    * The approval that the call runs with. One row at a time uses an approval: while it runs, and for good unless it
    * certainly did nothing (see `usesApproval`). Only for a log with `capabilities.approvals`.
    *
@@ -35,7 +42,7 @@ export interface StartOptions {
 
 export type StartResult =
   | { readonly ok: true }
-  /** The key is in flight, or (claim `'once'`) has already succeeded. */
+  /** The key is in flight, has already succeeded (claim `'once'`), or has been used by a call that is not `known`. */
   | { readonly ok: false; readonly reason: 'claimed'; readonly existing: ToolCallRow }
   /** Another row uses the approval. */
   | { readonly ok: false; readonly reason: 'approval-used'; readonly existing: ToolCallRow }

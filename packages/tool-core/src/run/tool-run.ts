@@ -120,6 +120,7 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
     },
     settle: async <Value>(value?: Value) => {
       const { fatal } = journal
+      journal.settled = true
       if (fatal !== undefined) {
         depart(fatal)
         throw fatal

@@ -1,0 +1,145 @@
+import type { TaskContext } from '../contract/task-context.ts'
+import type { CallSummary } from '../history/call-summary.ts'
+import { isOwnerGone } from '../log/process-owner.ts'
+import type { ToolCallLog } from '../log/tool-call-log.ts'
+import type { ToolCallRow } from '../log/tool-call-row.ts'
+
+/** An attempt of this process, as other attempts of the same task see it. */
+export interface WorkingAttempt {
+  readonly task: Pick<TaskContext, 'attempt'>
+  /** When its last call began, on the clock of {@link nextMoment}. */
+  readonly lastCallAt: number
+  readonly isCalling: boolean
+  readonly isOver: boolean
+}
+
+interface Shared {
+  readonly attempts: Map<string, Set<WeakRef<WorkingAttempt>>>
+  readonly logs: WeakMap<ToolCallLog, number>
+  moment: number
+  logCount: number
+}
+
+// One table for every copy of this package in the process.
+const sharedKey: unique symbol = Symbol.for('smithers.tool.attempts') as never
+const global = globalThis as { [sharedKey]?: Shared }
+const shared: Shared = (global[sharedKey] ??= {
+  attempts: new Map(),
+  logs: new WeakMap(),
+  moment: 0,
+  logCount: 0,
+})
+
+/** Counts up: the clock has too few moments to tell which of two calls came first. */
+export function nextMoment(): number {
+  shared.moment += 1
+  return shared.moment
+}
+
+const forgotten = new FinalizationRegistry<{ key: string; ref: WeakRef<WorkingAttempt> }>(
+  ({ key, ref }) => {
+    const attempts = shared.attempts.get(key)
+    attempts?.delete(ref)
+    if (attempts?.size === 0) shared.attempts.delete(key)
+  },
+)
+
+/**
+ * The other attempts that may work on a task at the same time as one attempt does: two requests that a user sent by a
+ * double click, or two workers with one job. What such an attempt has done is not repeated but shared.
+ */
+export class AttemptsBeside {
+  readonly #self: WorkingAttempt
+  readonly #attempts: Set<WeakRef<WorkingAttempt>>
+  readonly #since = nextMoment()
+  readonly #sinceMs = Date.now()
+  /** Numbers of the attempts that were in the middle of a call when this one began. */
+  readonly #metCalling = new Set<number>()
+
+  constructor(self: WorkingAttempt, task: TaskContext) {
+    const key = keyOf(task)
+    const attempts = shared.attempts.get(key) ?? new Set()
+    shared.attempts.set(key, attempts)
+    for (const other of liveOf(attempts)) {
+      if (other.isCalling && !other.isOver) this.#metCalling.add(other.task.attempt)
+    }
+    const ref = new WeakRef(self)
+    attempts.add(ref)
+    forgotten.register(self, { key, ref })
+    this.#self = self
+    this.#attempts = attempts
+  }
+
+  /** Whether a call of an earlier row is of an attempt that may still be working. */
+  includes({ origin, attempt }: Pick<CallSummary, 'origin' | 'attempt'>): boolean {
+    if (origin !== 'here') return origin === 'beside'
+    if (this.#metCalling.has(attempt)) return true
+    return liveOf(this.#attempts).some(
+      (other) =>
+        other !== this.#self &&
+        other.task.attempt === attempt &&
+        !other.isOver &&
+        (other.isCalling || other.lastCallAt > this.#since),
+    )
+  }
+
+  /**
+   * Tells for each row of the task, in the order given, where it comes from. Another process works on the task when it
+   * lives and made a call less than a lease ago, or began one after this attempt.
+   */
+  originsOf(rows: RowOwners, ownerId: string, leaseMs: number): CallSummary['origin'][] {
+    const nowMs = Date.now()
+    return rows.all.map(({ owner, startedAtMs }) => {
+      if (owner === undefined) return 'past'
+      if (owner.id === ownerId) return 'here'
+      if (startedAtMs > this.#sinceMs) return 'beside'
+      const isRecent = owner.lastActiveMs + leaseMs > nowMs
+      if (!isRecent) return 'past'
+      owner.isGone ??= isOwnerGone(owner.id)
+      return owner.isGone ? 'past' : 'beside'
+    })
+  }
+}
+
+interface Owner {
+  readonly id: string
+  lastActiveMs: number
+  isGone: boolean | undefined
+}
+
+/** Who made the rows of a task. A task may have many rows, so each owner is kept once. */
+export class RowOwners {
+  readonly all: { readonly owner: Owner | undefined; readonly startedAtMs: number }[] = []
+  readonly #owners = new Map<string, Owner>()
+
+  add({ ownerId, startedAtMs, finishedAtMs }: ToolCallRow): void {
+    this.all.push({ owner: this.#ownerOf(ownerId, finishedAtMs ?? startedAtMs), startedAtMs })
+  }
+
+  #ownerOf(id: string | null, activeMs: number): Owner | undefined {
+    if (id === null) return undefined
+    const owner = this.#owners.get(id)
+    if (owner !== undefined) {
+      owner.lastActiveMs = Math.max(owner.lastActiveMs, activeMs)
+      return owner
+    }
+    const added = { id, lastActiveMs: activeMs, isGone: undefined }
+    this.#owners.set(id, added)
+    return added
+  }
+}
+
+function liveOf(attempts: ReadonlySet<WeakRef<WorkingAttempt>>): WorkingAttempt[] {
+  return [...attempts].flatMap((ref) => ref.deref() ?? [])
+}
+
+/** Of two logs on one file, the attempts work on the same task. */
+function keyOf({ log, runId, nodeId, iteration }: TaskContext): string {
+  let place: string | number | undefined = log.files?.[0] ?? shared.logs.get(log)
+  if (place === undefined) {
+    shared.logCount += 1
+    place = shared.logCount
+    shared.logs.set(log, place)
+  }
+  return JSON.stringify([place, runId, nodeId, iteration])
+}
