@@ -15,6 +15,7 @@ const config: ViteUserConfig = {
     // Generous: a test waits for a fact, never for a time, and a loaded machine is no failure.
     testTimeout: 240_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: ['packages', 'apps'].flatMap((folder) =>
       readdirSync(`${root}/${folder}`).map((name) => ({
         extends: true as const,

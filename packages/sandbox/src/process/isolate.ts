@@ -52,9 +52,12 @@ export async function isolate(
     const root = settings.files.openDirectory('.')
     try {
       running = start(settings, { ...request, rootDescriptor: root.fd }, group?.directories)
-    } finally {
+    } catch (error) {
       root.close()
+      throw error
     }
+    // Some backends open the root by this descriptor in another process.
+    void running.started.then(() => root.close())
     const outcome = await supervise(running, {
       timeoutMs: limits.timeoutMs,
       maxOutputBytes: limits.maxOutputBytes,

@@ -43,7 +43,11 @@ describeConfined('the root of a command that may only read', (confinement) => {
     expect([status, stdout]).toEqual([0, './file:1:a needle\n'])
   })
 
-  test.runIf(confinement.backend === 'bubblewrap')('hides what is denied', async () => {
+  test('hides what is denied', async ({ skip }) => {
+    skip(
+      confinement.backend === 'landlock',
+      'DENIED_NAMES_READABLE: Landlock grants whole directories',
+    )
     const root = confinement.directory()
     mkdirSync(join(root, 'secrets'))
     writeFileSync(join(root, 'secrets/key'), 'the secret')

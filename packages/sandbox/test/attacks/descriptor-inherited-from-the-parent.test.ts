@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeIsolations, newRoot } from '../fixtures/sandboxes.ts'
 
-describeIsolations('a descriptor that the parent inherited', (isolation) => {
+describeIsolations('a descriptor that the parent inherited', (isolation, backend) => {
   test('does not reach a command, though it reaches a plain child', () => {
     const secret = join(newRoot(), 'secret')
     writeFileSync(secret, 'the secret')
@@ -17,7 +17,7 @@ describeIsolations('a descriptor that the parent inherited', (isolation) => {
           '--disable-warning=ExperimentalWarning',
           join(import.meta.dirname, '../fixtures/programs/pass-descriptor-on.ts'),
           newRoot(),
-          isolation,
+          JSON.stringify(isolation),
         ],
         {
           encoding: 'utf8',
@@ -31,8 +31,10 @@ describeIsolations('a descriptor that the parent inherited', (isolation) => {
         },
       )
       expect(stderr).toBe('')
-      // The control comes first and shares the offset of the file: it starts at the beginning.
-      expect(JSON.parse(stdout)).toEqual({ plain: 'the secret', confined: '' })
+      // The control comes first and shares the offset of the file: it starts at the beginning. Elsewhere than under
+      // Landlock, which closes the descriptor, it leads to /dev/null.
+      const confined = backend === 'landlock' ? 'nothing\n' : ''
+      expect(JSON.parse(stdout)).toEqual({ plain: 'the secret', confined })
     } finally {
       closeSync(descriptor)
     }

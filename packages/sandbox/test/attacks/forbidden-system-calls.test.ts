@@ -101,7 +101,8 @@ describeConfined('a system call that leaves the sandbox', (confinement) => {
       expect(results[name]).not.toBe(refused[name] ?? EPERM)
   })
 
-  test.runIf(confinement.user === 'root')('is allowed to root without isolation', async () => {
+  test('is allowed to root without isolation', async ({ skip }) => {
+    skip(confinement.user !== 'root', 'ordinary users may not do this outside either')
     const { stdout } = await confinement.runFreely(confinement.directory(), python)
     const results = JSON.parse(stdout) as Record<string, number>
     for (const name of [

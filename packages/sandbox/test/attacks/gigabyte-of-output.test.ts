@@ -12,7 +12,7 @@ describeIsolations('a gigabyte of output', (isolation) => {
         '--disable-warning=ExperimentalWarning',
         join(import.meta.dirname, '../fixtures/programs/print-a-lot.ts'),
         newRoot(),
-        isolation,
+        JSON.stringify(isolation),
       ],
       { encoding: 'utf8' },
     )

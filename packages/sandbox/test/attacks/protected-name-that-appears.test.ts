@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
+import { describeIsolations, mountsProtectedNames, newSandbox } from '../fixtures/sandboxes.ts'
 
 describeIsolations('a name that something outside trusts', (isolation) => {
   test('is reported when a command makes it', async () => {
@@ -30,13 +30,13 @@ describeIsolations('a name that something outside trusts', (isolation) => {
     mkdirSync(join(sandbox.rootDir, '.git/hooks'), { recursive: true })
     writeFileSync(join(sandbox.rootDir, '.git/hooks/pre-push'), 'honest')
     writeFileSync(join(sandbox.rootDir, '.npmrc'), 'registry=x')
-    const { violations, enforced } = await sandbox.run('sh', [
+    const { violations } = await sandbox.run('sh', [
       '-c',
       'echo evil > .git/hooks/pre-push; rm -f .npmrc; touch .git/hooks/pre-commit',
     ])
     const subjects = violations.map(({ message }) => message.split(',')[0] ?? '').toSorted()
     expect(subjects).toEqual(
-      enforced.files === 'enforced'
+      mountsProtectedNames(sandbox)
         ? []
         : [
             'The command changed ".git/hooks/pre-push"',

@@ -14,7 +14,13 @@ function nested(): { root: string; other: string } {
   return { root, other }
 }
 
-describeIsolations('a root that a process above exchanges', (isolation) => {
+/**
+ * What a command may print that works in the directory that was opened. Landlock's supervisor looks up where the file and
+ * the root are, one after the other, and refuses when the root was exchanged between.
+ */
+const honestOutputs = ['wrote\n', "touch: setting times of 'written': Operation not permitted\n"]
+
+describeIsolations('a root that another program exchanges', (isolation, backend) => {
   test.each(['a link', 'a directory'])('for %s is refused', async (kind) => {
     const { root, other } = nested()
     const sandbox = await newSandbox({ rootDir: root, isolation })
@@ -38,18 +44,21 @@ describeIsolations('a root that a process above exchanges', (isolation) => {
     const { root, other } = nested()
     const sandbox = await newSandbox({ rootDir: root, isolation })
     const swapper = await startSwapper([[root, other]])
+    // Without isolation a command may follow any name that it knows.
+    const byName = backend === 'none' ? '' : 'cat "$1/secret"; touch "$1/by-name";'
+    const script = `{ cat secret; ${byName} } 2>/dev/null; touch written && echo wrote`
     const results: RunResult[] = []
     try {
       for (let round = 0; round < 150; round += 1) {
-        results.push(await sandbox.run('sh', ['-c', 'cat secret 2>/dev/null; touch written']))
+        results.push(await sandbox.run('sh', ['-c', script, 'sh', root]))
       }
     } finally {
       await swapper.stop()
     }
     expect(results.filter(({ output }) => output.includes('of another project'))).toEqual([])
-    // Only what tells of a command that did not start may be printed: bubblewrap notices the exchange, too.
     for (const { status, output, error } of results) {
-      if (status === 'exited') expect(output).toBe('')
+      // bubblewrap notices the exchange, too, and says so in the output of a command that never started.
+      if (status === 'exited') expect(honestOutputs).toContain(output)
       else expect(error?.effect).toBe('none')
     }
     const withSecret = [root, other].find((path) => existsSync(join(path, 'secret'))) ?? ''

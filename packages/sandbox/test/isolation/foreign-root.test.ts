@@ -5,10 +5,11 @@ import { describeConfined } from '../fixtures/confinement.ts'
 import { createSandbox } from '../../src/create-sandbox.ts'
 
 describeConfined('the root of another user', (confinement) => {
-  test.runIf(confinement.user === 'root').each([
+  test.for([
     { mode: 0o755, writes: false },
     { mode: 0o777, writes: true },
-  ])('with mode $mode is reported exactly when commands cannot write it', async (row) => {
+  ])('with mode $mode is reported exactly when commands cannot write it', async (row, { skip }) => {
+    skip(confinement.user !== 'root', 'only root can give a directory to another user')
     const rootDir = confinement.directory()
     chownSync(rootDir, 12_345, 12_345)
     chmodSync(rootDir, row.mode)

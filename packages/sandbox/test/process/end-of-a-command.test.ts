@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { livingProcesses } from '../fixtures/living-processes.ts'
 import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
 
-describeIsolations('sandbox.run', (isolation) => {
+describeIsolations('sandbox.run', (isolation, backend) => {
   test.runIf(process.platform === 'linux')(
     'leaves no process behind when an object of the caller throws',
     async () => {
@@ -15,7 +15,7 @@ describeIsolations('sandbox.run', (isolation) => {
           throw new Error('no listeners here')
         },
       }
-      const mark = `left-${process.pid}-${isolation}`
+      const mark = `left-${process.pid}-${backend}`
       const failure = sandbox.run('sh', ['-c', 'sleep 60', mark], { signal: signal as never })
       await expect(failure).rejects.toThrow('no listeners here')
       expect(livingProcesses(mark)).toEqual([])

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeIsolations, newRoot, newSandbox } from '../fixtures/sandboxes.ts'
 
-describeIsolations('sandbox.run', (isolation) => {
+describeIsolations('sandbox.run', (isolation, backend) => {
   test('returns what a command printed and how it ended', async () => {
     const sandbox = await newSandbox({ isolation })
     const result = await sandbox.run('sh', ['-c', 'echo out; echo err >&2; exit 3'])
@@ -116,7 +116,7 @@ describeIsolations('sandbox.run', (isolation) => {
       ...sandbox.report.enforced,
       limits: {},
     })
-    expect(enforced.network).toBe(isolation === 'none' ? 'policy-only' : 'enforced')
+    expect(enforced.network).toBe(backend === 'none' ? 'policy-only' : 'enforced')
   })
 
   test('does the honest work of a small project', async () => {

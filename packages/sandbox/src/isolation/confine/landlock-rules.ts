@@ -46,6 +46,8 @@ const changing =
 
 /** Everything outside the root that commands may use, with the rights to it. */
 export interface Surroundings {
+  /** A path that names the root that was opened, such as `/proc/PID/fd/N`. @default its name */
+  readonly rootHandle?: string
   readonly access: CommandAccess
   readonly network: 'none' | 'host'
   /** `files.read` and the directories of the user's tools. */
@@ -69,7 +71,7 @@ const harmlessDevices = [
  * lies within the root gets the root's rights alone.
  */
 export function landlockRules(rootDir: string, around: Surroundings): PolicyRule[] {
-  const { access, network, read, write = [], privateDirectory } = around
+  const { access, network, read, write = [], privateDirectory, rootHandle = rootDir } = around
   const { programs, etc } = systemMounts(network)
   const isReading = access === 'read'
   const outside = [
@@ -97,7 +99,7 @@ export function landlockRules(rootDir: string, around: Surroundings): PolicyRule
     return [{ path: real, rights, isRoot: false }]
   })
   return [
-    { path: rootDir, rights: isReading ? reading : changing, isRoot: !isReading },
+    { path: rootHandle, rights: isReading ? reading : changing, isRoot: !isReading },
     ...(privateDirectory === null
       ? []
       : [{ path: privateDirectory, rights: changing, isRoot: true }]),

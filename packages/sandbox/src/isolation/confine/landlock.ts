@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, fstatSync } from 'node:fs'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { isWithin } from '../../path-rules/path-order.ts'
 import type { BackendConditions, IsolationBackend, PolicyDemands } from '../backend.ts'
@@ -108,7 +108,8 @@ interface PolicyFacts {
 }
 
 /** Commands with the same key share a ruleset. */
-function keyOf({ rootDir, policy }: StartRequest, facts: PolicyFacts): string {
+function keyOf(request: StartRequest, facts: PolicyFacts): string {
+  const { rootDir, policy } = request
   const { etc } = systemMounts(policy.network)
   return [
     facts.version,
@@ -116,20 +117,31 @@ function keyOf({ rootDir, policy }: StartRequest, facts: PolicyFacts): string {
     policy.network,
     policy.access ?? 'write',
     facts.directories ?? '',
-    identityOf([
-      rootDir,
-      ...(policy.write ?? []),
-      '',
-      ...policy.read,
-      '',
-      ...facts.tools,
-      '',
-      ...etc.files,
-    ]),
+    handleOf(request.rootDescriptor, rootDir).identity,
+    identityOf([...(policy.write ?? []), '', ...policy.read, '', ...facts.tools, '', ...etc.files]),
   ].join('\0')
 }
 
-function policyFrame({ rootDir, policy }: StartRequest, facts: PolicyFacts): PolicyFrame {
+/**
+ * A path of the root that was opened, whatever its name means by now: the helper opens it before the command starts, and
+ * until then the descriptor stays open.
+ */
+function handleOf(
+  descriptor: number | undefined,
+  rootDir: string,
+): { readonly path: string; readonly identity: string } {
+  if (descriptor === undefined) return { path: rootDir, identity: identityOf([rootDir]) }
+  const { dev, ino } = fstatSync(descriptor, { bigint: true })
+  return {
+    path: `/proc/${process.pid}/fd/${descriptor}`,
+    identity: `${rootDir}\0${dev}:${ino}`,
+  }
+}
+
+function policyFrame(
+  { rootDir, rootDescriptor, policy }: StartRequest,
+  facts: PolicyFacts,
+): PolicyFrame {
   const { files, network, scopes } = handledRights(facts.version)
   return {
     fileRights: files,
@@ -137,6 +149,7 @@ function policyFrame({ rootDir, policy }: StartRequest, facts: PolicyFacts): Pol
     scopes,
     vets: facts.vets,
     rules: landlockRules(rootDir, {
+      rootHandle: handleOf(rootDescriptor, rootDir).path,
       access: policy.access ?? 'write',
       network: policy.network,
       read: [...policy.read.map(checkedRead), ...facts.tools],
