@@ -37,23 +37,7 @@ describe('smithers run', () => {
     async ({ model, sent, path, env, header, value }) => {
       const { folder, root, log, server } = await surroundings(inTurn(fixGreeting))
 
-      const { exitCode, stdout, stderr } = await runSmithers(
-        [
-          'run',
-          'Fix the greeting',
-          '--root',
-          root,
-          '--log',
-          log,
-          '--run',
-          'run-1',
-          '--model',
-          model,
-          '--base-url',
-          server.url,
-        ],
-        { env: { HOME: folder, ...env } },
-      )
+      const { exitCode, stdout, stderr } = await run(server, { folder, root, log, model, env })
 
       expect(stderr).toBe('')
       expect(exitCode).toBe(0)

@@ -11,6 +11,7 @@ import { printable } from '../terminal/printable.ts'
 import { createJsonReporter, createTextReporter } from '../terminal/run-reporter.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { logOption } from './log-option.ts'
+import { toolOptions } from './tool-options.ts'
 import { positiveInteger } from './option-values.ts'
 
 interface RunOptions {
@@ -36,7 +37,7 @@ export interface RunCommandSurroundings {
 
 /** Adds `smithers run`: lets an agent do a task in a folder. */
 export function addRunCommand(program: Command, surroundings: RunCommandSurroundings): void {
-  program
+  const command = program
     .command('run')
     .summary('let an agent do a task in a folder')
     .description(
@@ -52,17 +53,6 @@ export function addRunCommand(program: Command, surroundings: RunCommandSurround
     )
     .option('--base-url <url>', "address of the provider's API, for example of a local server")
     .option('--run <id>', 'the id of the run; the id of an earlier run starts its next attempt')
-    .option('--allow-network', 'let commands use the network (default: no)')
-    .option(
-      '--max-output-bytes <n>',
-      'maximum bytes of a file read and of an output',
-      positiveInteger,
-    )
-    .option(
-      '--tool-timeout-ms <n>',
-      'time limit of one command or search, in milliseconds',
-      positiveInteger,
-    )
     .option('--max-steps <n>', 'maximum model turns', positiveInteger, 50)
     .option(
       '--ask <tools>',
@@ -80,7 +70,8 @@ Examples:
   smithers run "What does this do?" --root . \\
     --model openai-compatible/MODEL --base-url http://127.0.0.1:11434/v1`,
     )
-    .action((task: string, options: RunOptions) => run(task, options, surroundings))
+  for (const option of toolOptions()) command.addOption(option)
+  command.action((task: string, options: RunOptions) => run(task, options, surroundings))
 }
 
 async function run(

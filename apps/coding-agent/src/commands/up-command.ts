@@ -3,7 +3,7 @@ import { checkedRoot } from '../agent/root-directory.ts'
 import { badInput } from '../command-failure.ts'
 import { logPathOf } from '../log/log-path.ts'
 import { logOption } from './log-option.ts'
-import { positiveInteger } from './option-values.ts'
+import { toolOptions } from './tool-options.ts'
 import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
 
 interface UpOptions {
@@ -20,7 +20,7 @@ interface UpOptions {
 
 /** Adds `smithers up`: runs the workflow in a file. */
 export function addUpCommand(program: Command, surroundings: WorkflowCommandSurroundings): void {
-  program
+  const command = program
     .command('up')
     .summary('run a workflow')
     .description(
@@ -35,17 +35,6 @@ export function addUpCommand(program: Command, surroundings: WorkflowCommandSurr
       '--accept-changed-workflow',
       'resume although the workflow has changed since the run began',
     )
-    .option('--allow-network', 'let commands use the network (default: no)')
-    .option(
-      '--max-output-bytes <n>',
-      'maximum bytes of a file read and of an output',
-      positiveInteger,
-    )
-    .option(
-      '--tool-timeout-ms <n>',
-      'time limit of one command or search, in milliseconds',
-      positiveInteger,
-    )
     .option('--json', 'print JSON Lines: the events of the run, then its outputs')
     .addHelpText(
       'after',
@@ -54,7 +43,8 @@ Examples:
   smithers up workflow.tsx --input '{"file":"src/auth.ts"}' --root .
   smithers up workflow.tsx --run nightly`,
     )
-    .action((file: string, options: UpOptions) => up(file, options, surroundings))
+  for (const option of toolOptions()) command.addOption(option)
+  command.action((file: string, options: UpOptions) => up(file, options, surroundings))
 }
 
 async function up(
