@@ -1,6 +1,11 @@
-import { adoptError, type DefinedTool, defineTool, SmithersError } from '@smithers/tool-core'
+import {
+  adoptError,
+  type DefinedTool,
+  defineTool,
+  fingerprint,
+  SmithersError,
+} from '@smithers/tool-core'
 import { z } from 'zod'
-import { fingerprint } from './content-fingerprint.ts'
 import { editFile } from './edit-file.ts'
 import { filesFor } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
@@ -40,7 +45,7 @@ export function createEditTool(options: BundleOptions): DefinedTool<EditInput, s
     logInput: ({ path, patch }) => ({ path, patch: fingerprint(patch) }),
     async execute({ path, patch }, ctx) {
       const { maxOutputBytes } = limitsFor(ctx, options)
-      const bytes = Buffer.byteLength(patch)
+      const { bytes } = fingerprint(patch)
       if (bytes > maxOutputBytes) {
         throw new SmithersError(
           'TOOL_PATCH_TOO_LARGE',

@@ -32,6 +32,8 @@ export function createReadTool(options: BundleOptions): DefinedTool<ReadInput, s
     description:
       'Read a UTF-8 text file. For a large file, read a part of it: offset is the first line (from 1), limit the number of lines.',
     schema,
+    // Decoded for this call.
+    returnsWholeText: true,
     async execute({ path, offset, limit }, ctx) {
       const files = await filesFor(ctx, options)
       const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)

@@ -2,11 +2,11 @@ import {
   adoptError,
   type DefinedTool,
   defineTool,
+  fingerprint,
   SmithersError,
   type ToolContext,
 } from '@smithers/tool-core'
 import { z } from 'zod'
-import { fingerprint } from './content-fingerprint.ts'
 import { filesFor } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
@@ -43,7 +43,7 @@ export function createWriteTool(options: BundleOptions): DefinedTool<WriteInput,
     logInput: ({ path, content }) => ({ path, content: fingerprint(content) }),
     async execute({ path, content }, ctx) {
       const { maxOutputBytes } = limitsFor(ctx, options)
-      const bytes = Buffer.byteLength(content)
+      const { bytes } = fingerprint(content)
       if (bytes > maxOutputBytes) {
         throw new SmithersError(
           'TOOL_CONTENT_TOO_LARGE',

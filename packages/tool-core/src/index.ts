@@ -41,6 +41,7 @@ export { retryWarningMarker } from './history/retry-warning.ts'
 export type { RetryWarningMessage } from './run/warning-message.ts'
 export { toolset, type ToolsByName } from './define/toolset.ts'
 export type { RunSafety } from './contract/journal-options.ts'
+export { type Fingerprint, fingerprint } from './json/fingerprint.ts'
 export type { RedactionOptions } from './json/redaction.ts'
 export type { ToolCallEvent } from './journal/call-events.ts'
 export {

@@ -54,6 +54,7 @@ export interface ToolDefinition {
   readonly timeoutMs: number | undefined
   readonly finalAnswer: boolean
   readonly archivesOutput: boolean
+  readonly returnsWholeText: boolean
   /** Undefined for a tool without any, which pays nothing for them. */
   readonly gates: GateSettings | undefined
   readonly logInput: ((args: unknown) => unknown) | undefined

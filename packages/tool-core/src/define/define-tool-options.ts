@@ -59,6 +59,14 @@ interface ToolSettings<Schema extends ZodType, Output, Name extends string, Cont
   readonly finalAnswer?: boolean
   /** Whether the run's `maxInlineOutputBytes` applies. @default true */
   readonly archivesOutput?: boolean
+  /**
+   * A text that the tool returns is not cut from a longer one. A log in memory then keeps the text itself and makes its
+   * JSON when the row is read, which costs less than the rest of reading a large file. Of a text that was cut from a
+   * longer one, all of the longer one would stay in memory.
+   *
+   * @default false
+   */
+  readonly returnsWholeText?: boolean
   /** Silences the warning that `execute` does not take the context. @default false */
   readonly acceptsContext?: boolean
   /** Where warnings about the definition go. @default console.warn */
@@ -130,6 +138,7 @@ export const toolOptions: OptionNames<DefineToolOptions<ZodType, unknown>> = {
   logOutput: true,
   finalAnswer: true,
   archivesOutput: true,
+  returnsWholeText: true,
   acceptsContext: true,
   warn: true,
   ...aiSdkFields,

@@ -107,6 +107,7 @@ function resolveDefinition(
     timeoutMs,
     finalAnswer: options.finalAnswer ?? false,
     archivesOutput: options.archivesOutput ?? true,
+    returnsWholeText: options.returnsWholeText ?? false,
     gates,
     logInput: options.logInput,
     logOutput: options.logOutput,
@@ -118,6 +119,7 @@ function resolveDefinition(
 function checkValues(checks: DefinitionChecks): void {
   checks.textOrFunction('description')
   checks.flags('sideEffect', 'idempotent', 'finalAnswer', 'archivesOutput', 'acceptsContext')
+  checks.flags('returnsWholeText')
   checks.oneOf('effectScope', ['workspace', 'external'], 'function')
   checks.oneOf('key', ['call', 'task'], 'function')
   checks.oneOf('onRetry', ['rerun', 'reuse', 'warn', 'block'])

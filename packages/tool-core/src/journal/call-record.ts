@@ -1,5 +1,7 @@
 import { brief, type RecordedJson, recordJson } from '../json/recorded-json.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DeferredRecord, isDeferrable } from '../json/deferred-record.ts'
+import { withDeferredOutput } from '../log/deferred-output.ts'
 import type { FinishPatch, StartOptions, StartResult, StartRow } from '../log/tool-call-log.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import { CallEvents } from './call-events.ts'
@@ -175,11 +177,17 @@ export class CallRecord {
   /** What the log may see of an output. */
   describeOutput(output: unknown): RecordedJson {
     const { policy, task } = this.#journal
-    const { logOutput } = this.#definition
-    if (logOutput === undefined) return recordJson(output, policy.redact, task.maxOutputBytes)
+    const { logOutput, returnsWholeText } = this.#definition
+    const { redact } = policy
+    const { maxOutputBytes } = task
+    if (logOutput === undefined) {
+      return returnsWholeText && isDeferrable(output, redact, maxOutputBytes)
+        ? new DeferredRecord(output, redact, maxOutputBytes)
+        : recordJson(output, redact, maxOutputBytes)
+    }
     const seen = loggedOutput(this.#definition, output)
     // What a mapper has made of the output is not the output.
-    return { ...recordJson(seen, policy.redact, task.maxOutputBytes), exact: false }
+    return { ...recordJson(seen, redact, maxOutputBytes), exact: false }
   }
 
   /** The tool was not run and the log does not say so: the next equal call gets its occurrence. */
@@ -201,16 +209,10 @@ export class CallRecord {
     const finishedAtMs = Date.now()
     if (status === 'success') {
       const { output, replayOf = null, fromCache = false } = outcome
-      return {
-        status,
-        outputJson: output.json,
-        outputExact: output.exact,
-        errorJson: null,
-        effect,
-        finishedAtMs,
-        replayOf,
-        fromCache,
-      }
+      const patch = { status, errorJson: null, effect, finishedAtMs, replayOf, fromCache }
+      return output instanceof DeferredRecord
+        ? withDeferredOutput(patch, output)
+        : { ...patch, outputJson: output.json, outputExact: output.exact }
     }
     return { status, outputJson: null, errorJson: failure?.json ?? null, effect, finishedAtMs }
   }

@@ -15,6 +15,16 @@ export function digest(
   return nodeCrypto().hash(algorithm, data)
 }
 
+/** The digest of bytes that come in pieces. */
+export function digestOfPieces(
+  algorithm: 'sha256',
+  pieces: () => Iterable<NodeJS.ArrayBufferView>,
+): string {
+  const hash = nodeCrypto().createHash(algorithm)
+  for (const piece of pieces()) hash.update(piece)
+  return hash.digest('hex')
+}
+
 /** The SHA-256 HMAC of text, in hexadecimal digits. */
 export function keyedDigest(secret: BinaryLike, text: string): string {
   return nodeCrypto().createHmac('sha256', secret).update(text).digest('hex')
@@ -29,7 +39,9 @@ export function keyedDigest(secret: BinaryLike, text: string): string {
  * @param namespace 32 hexadecimal digits, without hyphens.
  */
 export function uuidV5(name: string, namespace: string): string {
-  const sha1 = digest('sha1', Buffer.concat([Buffer.from(namespace, 'hex'), Buffer.from(name)]))
+  const bytes = Buffer.allocUnsafe(16 + name.length * 3)
+  const length = bytes.write(namespace, 0, 'hex') + bytes.write(name, 16)
+  const sha1 = digest('sha1', bytes.subarray(0, length))
   const variant = ((Number.parseInt(sha1.charAt(16), 16) & 0b0011) | 0b1000).toString(16)
   return [
     sha1.slice(0, 8),

@@ -1,7 +1,7 @@
 import { digest } from './digest.ts'
-import { cutToFit } from './cut-to-fit.ts'
 import { describeError } from './describe-error.ts'
 import { type Redaction, redactedText } from './redaction.ts'
+import { truncatedJson, truncatedText } from './truncated-json.ts'
 
 /** A payload as the log stores it. */
 export interface RecordedJson {
@@ -20,7 +20,11 @@ export function recordJson(value: unknown, redaction: Redaction, maxBytes: numbe
   const walk: Walk = { redaction, exact: true, ancestors: [] }
   let json: string | undefined
   try {
-    json = JSON.stringify(recordable(value, '', walk, '$'))
+    const shown = recordable(value, '', walk, '$')
+    if (typeof shown === 'string' && shown.length + 2 > maxBytes) {
+      return { json: truncatedText(shown, maxBytes), exact: false }
+    }
+    json = JSON.stringify(shown)
   } catch {
     walk.exact = false
     json = JSON.stringify({ $described: `${typeof value} that cannot be read` })
@@ -30,7 +34,7 @@ export function recordJson(value: unknown, redaction: Redaction, maxBytes: numbe
   if (json.length * 3 <= maxBytes || Buffer.byteLength(json) <= maxBytes) {
     return { json, exact: walk.exact }
   }
-  return { json: truncatedEnvelope(json, maxBytes), exact: false }
+  return { json: truncatedJson(json, maxBytes), exact: false }
 }
 
 const maxDepth = 200
@@ -219,15 +223,6 @@ function describedBytes(value: ArrayBufferView | ArrayBuffer, walk: Walk): unkno
     ? new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
     : new Uint8Array(value)
   return { $sha256: digest('sha256', bytes), bytes: bytes.byteLength }
-}
-
-/** Valid JSON of at most `maxBytes` that says how much there was and shows the beginning, cut between characters. */
-function truncatedEnvelope(json: string, maxBytes: number): string {
-  const bytes = Buffer.from(json)
-  const sha256 = digest('sha256', bytes)
-  return cutToFit(bytes, maxBytes, (head) =>
-    JSON.stringify({ $truncated: true, bytes: bytes.length, sha256, head }),
-  )
 }
 
 const briefLength = 500

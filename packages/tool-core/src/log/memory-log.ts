@@ -76,11 +76,11 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   const state = createMemoryRunState(assertOpen)
   const runs = createMemoryRuns(assertOpen)
   let closed = false
-  for (const row of options.rows ?? []) keep(row)
+  for (const row of options.rows ?? []) keep({ ...row })
 
   /** Adds a row, and forgets the oldest finished one when there are too many. */
   function keep(row: ToolCallRow): void {
-    rows.add({ ...row })
+    rows.add(row)
     if (rows.byToken.size <= maxRows) return
     const forgotten = rows.forgetOldestFinished()
     if (forgotten !== undefined) state.forgetOutputOf(forgotten)
@@ -120,9 +120,11 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       }
       if (rows.byPosition.has(positionOf(row))) return { ok: false, reason: 'seq-taken' }
       const existing = rows.holderOf(row.idempotencyKey, options)
-      if (existing !== undefined) return { ok: false, reason: 'claimed', existing: { ...existing } }
+      if (existing !== undefined)
+        return { ok: false, reason: 'claimed', existing: rows.copyOf(existing) }
       const user = rows.userOf(approvalId)
-      if (user !== undefined) return { ok: false, reason: 'approval-used', existing: { ...user } }
+      if (user !== undefined)
+        return { ok: false, reason: 'approval-used', existing: rows.copyOf(user) }
 
       keep({
         ...row,
@@ -152,7 +154,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
 
     list(query) {
       assertOpen()
-      return selectRows(rows.candidates(query), query).map((row) => ({ ...row }))
+      return selectRows(rows.candidates(query), query).map((row) => rows.copyOf(row))
     },
 
     recover({ runId, nodeId, iteration, beforeAttempt = Infinity, nowMs }) {
@@ -187,6 +189,6 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       closed = true
     },
 
-    snapshot: () => Array.from(rows.byToken.values(), (row) => ({ ...row })),
+    snapshot: () => Array.from(rows.byToken.values(), (row) => rows.copyOf(row)),
   }
 }

@@ -1,3 +1,4 @@
+import { type DeferredOutput, deferredOutputOf } from './deferred-output.ts'
 import type {
   FinishPatch,
   PruneQuery,
@@ -25,7 +26,9 @@ export interface Remaining {
 
 /** Identifies a row within the log: what the primary key of a table would hold. */
 export function positionOf(row: StartRow): string {
-  return JSON.stringify([row.runId, row.nodeId, row.iteration, row.attempt, row.seq])
+  const { runId, nodeId, iteration, attempt, seq } = row
+  // The length tells where the one identifier ends and the other begins.
+  return `${seq} ${attempt} ${iteration} ${runId.length} ${runId}${nodeId}`
 }
 
 /** The rows, in the order of their starts, and the ways to find one without looking at all. */
@@ -35,6 +38,8 @@ export class MemoryRows {
   readonly #byRun = new Map<string, Set<StoredRow>>()
   readonly #claimsByKey = new Map<string, Set<StoredRow>>()
   readonly #byApproval = new Map<string, Set<StoredRow>>()
+  /** Outputs that become part of their rows when those are read. */
+  readonly #unread = new Map<StoredRow, DeferredOutput>()
 
   add(row: StoredRow): void {
     this.byToken.set(row.callToken, row)
@@ -49,6 +54,7 @@ export class MemoryRows {
   remove(row: StoredRow): void {
     this.byToken.delete(row.callToken)
     this.byPosition.delete(positionOf(row))
+    this.#unread.delete(row)
     removeFrom(this.#byRun, row.runId, row)
     if (row.idempotencyKey !== null) removeFrom(this.#claimsByKey, row.idempotencyKey, row)
     if (typeof row.approvalId === 'string') removeFrom(this.#byApproval, row.approvalId, row)
@@ -56,12 +62,26 @@ export class MemoryRows {
 
   finish(row: StoredRow | undefined, patch: FinishPatch): boolean {
     if (row === undefined || row.finishedAtMs !== null) return false
-    const { status, outputJson, errorJson, effect, finishedAtMs, replayOf } = patch
-    Object.assign(row, { status, outputJson, errorJson, effect, finishedAtMs })
-    if (replayOf !== undefined) row.replayOf = replayOf
+    const unread = deferredOutputOf(patch)
+    row.status = patch.status
+    row.errorJson = patch.errorJson
+    row.effect = patch.effect
+    row.finishedAtMs = patch.finishedAtMs
+    if (patch.replayOf !== undefined) row.replayOf = patch.replayOf
     if (patch.fromCache === true) row.fromCache = true
-    if (patch.outputExact === true) row.outputExact = true
+    if (unread === undefined) setOutput(row, patch.outputJson, patch.outputExact)
+    else this.#unread.set(row, unread)
     return true
+  }
+
+  /** A copy of a row, as callers of the log get it. */
+  copyOf(row: StoredRow): ToolCallRow {
+    const unread = this.#unread.get(row)
+    if (unread !== undefined) {
+      setOutput(row, unread.json, unread.exact)
+      this.#unread.delete(row)
+    }
+    return { ...row }
   }
 
   /** The row that keeps a key from being claimed now. */
@@ -148,6 +168,11 @@ export class MemoryRows {
       hasCallWith: (approvalId) => this.#byApproval.has(approvalId),
     }
   }
+}
+
+function setOutput(row: StoredRow, json: string | null, exact: boolean | undefined): void {
+  row.outputJson = json
+  if (exact === true) row.outputExact = true
 }
 
 /** When the oldest of so many newest began: before all time when there are fewer, after it when none is kept. */

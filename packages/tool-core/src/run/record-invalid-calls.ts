@@ -126,6 +126,7 @@ function missingTool(toolName: string, error: SmithersError): ToolDefinition {
     timeoutMs: undefined,
     finalAnswer: false,
     archivesOutput: false,
+    returnsWholeText: false,
     gates: undefined,
     // Without the tool's mapper, the log sees only the shape of the arguments.
     logInput: refuse,
