@@ -8,7 +8,7 @@ import {
   type ToolContext,
 } from '@smithers/tool-core'
 import { z } from 'zod'
-import { sandboxFor } from './sandbox-for-context.ts'
+import { withSandbox } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link bash}. */
@@ -79,15 +79,16 @@ async function runInSandbox(
 ): Promise<RunResult> {
   const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
   try {
-    const sandbox = await sandboxFor(ctx, options)
-    return await sandbox.run(cmd, args, {
-      ...(opts?.cwd === undefined ? {} : { cwd: opts.cwd }),
-      maxOutputBytes,
-      timeoutMs,
-      // Return one merged stream so errors appear where they were printed. `onCommand` promises both streams.
-      mergeOutput: options.onCommand === undefined,
-      signal: ctx.abortSignal,
-    })
+    return await withSandbox(ctx, options, (sandbox) =>
+      sandbox.run(cmd, args, {
+        ...(opts?.cwd === undefined ? {} : { cwd: opts.cwd }),
+        maxOutputBytes,
+        timeoutMs,
+        // Return one merged stream so errors appear where they were printed. `onCommand` promises both streams.
+        mergeOutput: options.onCommand === undefined,
+        signal: ctx.abortSignal,
+      }),
+    )
   } catch (error) {
     // The tool does nothing else, so what the sandbox says of the effect is true of the call.
     throw adoptError(error)

@@ -7,7 +7,7 @@ import {
 } from '@smithers/tool-core'
 import { z } from 'zod'
 import { editFile } from './edit-file.ts'
-import { filesFor } from './sandbox-for-context.ts'
+import { withFiles } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link edit}. */
@@ -54,8 +54,8 @@ export function createEditTool(options: BundleOptions): DefinedTool<EditInput, s
         )
       }
       try {
-        const files = await filesFor(ctx, options)
-        await editFile(files, { path, patch, maxBytes: maxOutputBytes })
+        const change = { path, patch, maxBytes: maxOutputBytes }
+        await withFiles(ctx, options, (files) => editFile(files, change))
       } catch (error) {
         throw adoptError(error)
       }

@@ -1,6 +1,7 @@
 import { type DefinedTool, defineTool, isSmithersError, SmithersError } from '@smithers/tool-core'
 import { z } from 'zod'
-import { filesFor } from './sandbox-for-context.ts'
+import type { SandboxFiles } from '@smithers/sandbox'
+import { withFiles } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link read}. */
@@ -35,37 +36,52 @@ export function createReadTool(options: BundleOptions): DefinedTool<ReadInput, s
     // Decoded for this call.
     returnsWholeText: true,
     async execute({ path, offset, limit }, ctx) {
-      const files = await filesFor(ctx, options)
       const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
-      let deadline: AbortSignal | undefined
+      const isPart = offset !== undefined || limit !== undefined
       try {
-        if (offset === undefined && limit === undefined) {
-          return await files.readText(path, { maxBytes: maxOutputBytes })
-        }
-        const startLine = offset ?? 1
-        // Lines may be far into a file of any size.
-        deadline = AbortSignal.timeout(timeoutMs)
-        const { text, totalLines } = await files.readLines(path, {
-          startLine,
-          endLine: limit === undefined ? undefined : startLine + limit - 1,
-          maxBytes: maxOutputBytes,
-          abortSignal: AbortSignal.any([ctx.abortSignal, deadline]),
-        })
-        if (totalLines !== undefined && startLine > Math.max(totalLines, 1)) {
-          throw offsetPastEnd(path, startLine, totalLines)
-        }
-        return text
+        return await withFiles(ctx, options, (files) =>
+          isPart
+            ? readPart(files, { path, offset, limit, maxOutputBytes, timeoutMs }, ctx.abortSignal)
+            : files.readText(path, { maxBytes: maxOutputBytes }),
+        )
       } catch (error) {
-        if (deadline?.aborted === true && error === deadline.reason) throw timedOut(path, timeoutMs)
-        if (deadline !== undefined && ctx.abortSignal.aborted && error === ctx.abortSignal.reason) {
-          throw aborted(path, ctx.abortSignal)
-        }
         throw isSmithersError(error) && error.code === 'TOOL_FILE_TOO_LARGE'
-          ? tooLarge(error, path, limit !== undefined || offset !== undefined)
+          ? tooLarge(error, path, isPart)
           : error
       }
     },
   })
+}
+
+interface PartRequest extends ReadInput {
+  readonly maxOutputBytes: number
+  readonly timeoutMs: number
+}
+
+async function readPart(
+  files: SandboxFiles,
+  { path, offset, limit, maxOutputBytes, timeoutMs }: PartRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  const startLine = offset ?? 1
+  // Lines may be far into a file of any size.
+  const deadline = AbortSignal.timeout(timeoutMs)
+  try {
+    const { text, totalLines } = await files.readLines(path, {
+      startLine,
+      endLine: limit === undefined ? undefined : startLine + limit - 1,
+      maxBytes: maxOutputBytes,
+      abortSignal: AbortSignal.any([signal, deadline]),
+    })
+    if (totalLines !== undefined && startLine > Math.max(totalLines, 1)) {
+      throw offsetPastEnd(path, startLine, totalLines)
+    }
+    return text
+  } catch (error) {
+    if (deadline.aborted && error === deadline.reason) throw timedOut(path, timeoutMs)
+    if (signal.aborted && error === signal.reason) throw aborted(path, signal)
+    throw error
+  }
 }
 
 /** Reads a UTF-8 file. */

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import type { OutputChunk, RunResult, SandboxFiles } from '@smithers/sandbox'
+import type { OutputChunk, RunResult, Sandbox, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
 import { confirmMatches } from './confirm-matches.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
 import { LineCollector } from './line-collector.ts'
 import { type FoundLine, PermittedMatches } from './permitted-matches.ts'
-import { filesFor, searchSandboxFor } from './sandbox-for-context.ts'
+import { withFiles, withSearchSandbox } from './sandbox-for-context.ts'
 import { limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Bytes of ripgrep's own messages to show. */
@@ -25,9 +25,24 @@ export async function searchWithRipgrep(
   options: BundleOptions,
 ): Promise<string> {
   const program = await ripgrepPath()
-  const files = await filesFor(ctx, options)
+  return withFiles(ctx, options, (files) =>
+    withSearchSandbox(ctx, options, program, (sandbox) =>
+      search({ input, ctx, options, program, files, sandbox }),
+    ),
+  )
+}
+
+interface Search {
+  readonly input: GrepInput
+  readonly ctx: ToolContext
+  readonly options: BundleOptions
+  readonly program: string
+  readonly files: SandboxFiles
+  readonly sandbox: Sandbox
+}
+
+async function search({ input, ctx, options, program, files, sandbox }: Search): Promise<string> {
   const path = await searchedPath(input.path ?? '.', files)
-  const sandbox = await searchSandboxFor(ctx, options, program)
   const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
 
   // Without isolation a path of ripgrep can be exchanged under it, so its output is confirmed by the file guard.

@@ -7,7 +7,7 @@ import {
   type ToolContext,
 } from '@smithers/tool-core'
 import { z } from 'zod'
-import { filesFor } from './sandbox-for-context.ts'
+import { withFiles } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link write}. */
@@ -52,8 +52,7 @@ export function createWriteTool(options: BundleOptions): DefinedTool<WriteInput,
         )
       }
       try {
-        const files = await filesFor(ctx, options)
-        await files.write(path, content)
+        await withFiles(ctx, options, (files) => files.write(path, content))
       } catch (error) {
         throw adoptError(error)
       }
@@ -69,8 +68,7 @@ async function previewWrite(
   options: BundleOptions,
 ): Promise<{ readonly patch: string }> {
   const { createTwoFilesPatch } = await import('diff')
-  const files = await filesFor(ctx, options)
-  const before = await files.readText(path).catch(() => '')
+  const before = await withFiles(ctx, options, (files) => files.readText(path).catch(() => ''))
   const patch = createTwoFilesPatch(path, path, before, content, undefined, undefined, {
     timeout: longestDiffMs,
   })

@@ -44,7 +44,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const { rootDir } = files
   const report = reportOn(files, isolation, network)
   const env = commandEnvironment(options.env ?? {})
-  const gitConfig = hidesHome(isolation, env) ? createGlobalGitConfig() : undefined
+  const gitConfig = hidesHome(isolation, env) ? createGlobalGitConfig(rootDir) : undefined
   const settings: RunSettings = Object.freeze({
     rootDir,
     files,

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bash, createBuiltinTools, type RanCommand } from '@smithers/builtin-tools'
-import { runWithToolContext } from '@smithers/tool-core'
+import { createToolContext, runWithToolContext } from '@smithers/tool-core'
 import { describe, expect, test } from 'vitest'
 import { call, createTask } from '../fixtures/bash-task.ts'
 import { code } from '../fixtures/error-code.ts'
@@ -84,9 +84,12 @@ describe('createBuiltinTools', () => {
     expect(Object.keys(createBuiltinTools({ only: ['read', 'grep'] }))).toEqual(['read', 'grep'])
   })
 
-  test('uses the new directory after a root was removed and created again', async () => {
-    const { context, root } = createFileTask({}, { isolation: 'none' })
-    const run = () => runWithToolContext(context, () => bash.execute({ cmd: 'ls' }, call))
+  test('uses the new directory in the next run after a root was removed and created again', async () => {
+    const { root } = createFileTask()
+    const run = () => {
+      const context = createToolContext({ rootDir: root, isolation: 'none' })
+      return runWithToolContext(context, () => bash.execute({ cmd: 'ls' }, call))
+    }
     expect(await run()).toBe('')
     const { rmSync } = await import('node:fs')
     rmSync(root, { recursive: true })

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { homedir, tmpdir } from 'node:os'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IsolationBackend, IsolationProperty } from './backend.ts'
 import { canaryProgram, type CanaryReport, type CanaryTraps } from './canary-program.ts'
+import { makeTemporaryDirectory } from './process-directory.ts'
 
 /** The part of a backend that starts commands. */
 type Starter = Pick<IsolationBackend, 'prepare' | 'start'>
@@ -29,7 +30,7 @@ export interface CanaryFindings {
  * @throws the system's error when a trap cannot be set
  */
 export async function runCanary(starter: Starter): Promise<CanaryFindings> {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'smithers-canary-')))
+  const base = makeTemporaryDirectory('canary')
   const servers: Server[] = []
   const reached = new Set<string>()
   const listen = async (

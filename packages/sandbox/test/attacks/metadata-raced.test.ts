@@ -5,13 +5,14 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { type Confinement, describeConfined } from '../fixtures/confinement.ts'
 
 /**
@@ -54,6 +55,7 @@ int main(int count, char **arguments) {
 
 function attacker(): string {
   const directory = mkdtempSync(join(tmpdir(), 'smithers-race-'))
+  afterAll(() => rmSync(directory, { recursive: true, force: true }))
   chmodSync(directory, 0o755)
   writeFileSync(join(directory, 'race.c'), source)
   execFileSync('gcc', ['-O1', '-pthread', '-o', join(directory, 'race'), join(directory, 'race.c')])

@@ -1,18 +1,10 @@
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IsolationBackend, NotEnforced, ProbeResult } from '../backend.ts'
 import { runCanary } from '../canary.ts'
 import { ensureHelper } from './helper.ts'
 import { HelperProcess } from './helper-process.ts'
+import { makeTemporaryDirectory } from '../process-directory.ts'
 
 type Starter = Pick<IsolationBackend, 'prepare' | 'start'>
 
@@ -74,7 +66,7 @@ const changed = 0o640
 
 /** Lets a command change the mode of a file in its root and of one beside it, and looks at both. */
 async function tryModes({ prepare, start }: Starter): Promise<{ inside: number; outside: number }> {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'smithers-canary-')))
+  const base = makeTemporaryDirectory('canary')
   try {
     const rootDir = join(base, 'root')
     const [inside, outside] = [join(rootDir, 'file'), join(base, 'file')]

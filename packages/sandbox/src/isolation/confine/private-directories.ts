@@ -1,8 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmdirSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSandboxFiles } from '../../files/create-sandbox-files.ts'
-import { isWithin } from '../../path-rules/path-order.ts'
+import { makeTemporaryDirectory } from '../process-directory.ts'
 
 /** Home and temporary directory of one command. */
 export interface PrivateDirectory {
@@ -31,8 +30,9 @@ export class PrivateDirectories {
    */
   static of(rootDir: string): PrivateDirectories {
     let found = trees.get(rootDir)
-    if (found === undefined) {
-      found = new PrivateDirectories(mkdtempSync(join(ownDirectory(rootDir), 'root-')))
+    // A cleaner of temporary files may have removed it.
+    if (found === undefined || !existsSync(found.path)) {
+      found = new PrivateDirectories(makeTemporaryDirectory('private', rootDir))
       trees.set(rootDir, found)
     }
     return found
@@ -62,42 +62,3 @@ export class PrivateDirectories {
 }
 
 const trees = new Map<string, PrivateDirectories>()
-const ownDirectories = new Map<string, string>()
-
-/** One for this process in the first directory that is not within the root; removed with the process. */
-function ownDirectory(rootDir: string): string {
-  const problems: unknown[] = []
-  for (const directory of new Set([
-    tmpdir(),
-    '/tmp',
-    '/var/tmp',
-    process.env['XDG_RUNTIME_DIR'] ?? '/tmp',
-  ])) {
-    try {
-      const parent = realpathSync(directory)
-      if (isWithin(parent, rootDir)) continue
-      const own = ownDirectories.get(parent) ?? mkdtempSync(join(parent, 'smithers-private-'))
-      if (!ownDirectories.has(parent)) {
-        ownDirectories.set(parent, own)
-        process.once('exit', () => removeEmpty(own))
-      }
-      return own
-    } catch (error) {
-      problems.push(error)
-    }
-  }
-  throw new AggregateError(
-    problems,
-    'There is no directory outside the root for temporary files of commands.',
-  )
-}
-
-/** Only what is empty: a command that still runs while this process ends may exchange anything else. */
-function removeEmpty(directory: string): void {
-  try {
-    for (const name of readdirSync(directory)) rmdirSync(join(directory, name))
-    rmdirSync(directory)
-  } catch {
-    // Left for whatever cleans up temporary files.
-  }
-}

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeTemporaryDirectory } from '../../isolation/process-directory.ts'
 import { objectName } from './git-objects.ts'
 import { runGit } from './run-git.ts'
 import type { RunSettings } from '../run-settings.ts'
@@ -19,7 +19,7 @@ export async function isCleanMerge(
 ): Promise<boolean> {
   const used = versions.slice(-maxVersions)
   if (used.length < 3 || conflict.test(content.toString('latin1'))) return false
-  const directory = mkdtempSync(join(tmpdir(), 'smithers-merge-'))
+  const directory = makeTemporaryDirectory('merge', settings.rootDir)
   try {
     for (const [index, bytes] of used.entries()) writeFileSync(join(directory, `${index}`), bytes)
     const chunks: Buffer[] = []

@@ -1,6 +1,7 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { makeTemporaryDirectory } from '../../isolation/process-directory.ts'
 import { readFileHead } from '../../path-rules/read-file-head.ts'
 
 /** The global configuration of git for the commands of one sandbox. */
@@ -18,15 +19,11 @@ const maxConfigBytes = 256 * 1024
  * user commits under, and keeps what commands set with `git config --global` for as long as the sandbox is open. Only
  * commands read it.
  */
-export function createGlobalGitConfig(): GlobalGitConfig {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'smithers-git-')))
+export function createGlobalGitConfig(rootDir: string): GlobalGitConfig {
+  const directory = makeTemporaryDirectory('git', rootDir)
   const file = join(directory, 'config')
   writeFileSync(file, identityOf(userConfigs()), { mode: 0o600 })
-  const remove = (): void => {
-    process.off('exit', remove)
-    rmSync(directory, { recursive: true, force: true })
-  }
-  process.on('exit', remove)
+  const remove = (): void => rmSync(directory, { recursive: true, force: true })
   return { directory, env: { GIT_CONFIG_GLOBAL: file }, remove }
 }
 

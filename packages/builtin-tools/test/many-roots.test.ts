@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { SharedByCalls } from '../src/shared-by-calls.ts'
+
+test('two thousand roots take no more than 256 descriptors', () => {
+  const program = join(import.meta.dirname, 'fixtures/programs/use-many-roots.ts')
+  const node = `exec "$0" --conditions=@smithers/source --disable-warning=ExperimentalWarning "$@"`
+  const { stdout, stderr } = spawnSync(
+    'sh',
+    ['-c', `ulimit -n 256 && ${node}`, process.execPath, program, '2000', '200'],
+    { encoding: 'utf8' },
+  )
+  expect(stderr).toBe('')
+  const { written, open } = JSON.parse(stdout) as { written: number; open: number }
+  expect(written).toBe(2000)
+  expect(open).toBeLessThan(256)
+})
+
+test('a value that calls share is closed with its last call once others took its place', async () => {
+  const closed: string[] = []
+  const shared = new SharedByCalls<string>(2, (value) => closed.push(value))
+  const first = Promise.withResolvers<void>()
+  const second = Promise.withResolvers<void>()
+  const calls = [first, second].map(({ promise }) =>
+    shared.use(
+      'a',
+      () => 'A',
+      () => promise,
+    ),
+  )
+  for (const key of ['b', 'c'])
+    await shared.use(
+      key,
+      () => key.toUpperCase(),
+      () => {},
+    )
+  first.resolve()
+  await calls[0]
+  expect(closed).toEqual([])
+  second.resolve()
+  await calls[1]
+  expect(closed).toEqual(['A'])
+  await shared.use(
+    'd',
+    () => 'D',
+    () => {},
+  )
+  expect(closed).toEqual(['A', 'B'])
+})
