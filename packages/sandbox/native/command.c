@@ -1,6 +1,6 @@
 /*
- * From a copy of the supervisor to the command. Until the last step this process shares the supervisor's memory, and its
- * table of descriptors where calls are vetted; the supervisor waits meanwhile. The order matters: each step takes away
+ * From a copy of its parent to the command. Until the last step this process shares the parent's memory, and its table of
+ * descriptors where calls are vetted; the parent, a supervisor or the first process inside, waits meanwhile. The order matters: each step takes away
  * what the ones before still needed.
  */
 #include "confine.h"
@@ -17,14 +17,21 @@ static int fail(struct becoming *becoming, enum start_step step, long result)
 	return 127;
 }
 
-static long enter_groups(const struct run_request *request)
+/* By the supervisor: where the command is started, these names may lead nowhere. */
+long open_groups(const struct run_request *request, int *groups)
 {
 	for (u32 index = 0; index < request->group_count; index++) {
-		long file = CALL(openat, AT_FDCWD, request->groups[index], O_WRONLY | O_CLOEXEC, 0);
-		if (file < 0)
-			return file;
-		long written = CALL(write, file, "0", 1);
-		CALL(close, file);
+		groups[index] = (int)CALL(openat, AT_FDCWD, request->groups[index], O_WRONLY | O_CLOEXEC, 0);
+		if (groups[index] < 0)
+			return groups[index];
+	}
+	return 0;
+}
+
+static long enter_groups(const struct becoming *becoming)
+{
+	for (u32 index = 0; index < becoming->request->group_count; index++) {
+		long written = CALL(write, becoming->groups[index], "0", 1);
 		if (written < 0)
 			return written;
 	}
@@ -121,18 +128,19 @@ int become_command(void *argument)
 	const struct run_request *request = becoming->request;
 	long result;
 	CALL(setsid);
-	if ((result = CALL(chdir, request->directory)) < 0)
+	if ((result = CALL(fchdir, becoming->directory)) < 0)
 		return fail(becoming, STEP_DIRECTORY, result);
-	if ((result = enter_groups(request)) < 0 || (result = set_limits(request)) < 0)
+	if ((result = enter_groups(becoming)) < 0 || (result = set_limits(request)) < 0)
 		return fail(becoming, STEP_LIMIT, result);
 	if ((result = CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) < 0 || (result = drop_capabilities()) < 0)
 		return fail(becoming, STEP_PRIVILEGES, result);
 	/* After the change of credentials, which clears it. */
 	if ((result = CALL(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) < 0)
 		return fail(becoming, STEP_PRIVILEGES, result);
-	if (CALL(getppid) != becoming->supervisor)
+	if (CALL(getppid) != becoming->parent)
 		return fail(becoming, STEP_PRIVILEGES, -ESRCH);
-	if ((result = CALL(landlock_restrict_self, becoming->policy->ruleset, 0)) < 0)
+	if (!becoming->policy->is_template &&
+	    (result = CALL(landlock_restrict_self, becoming->policy->ruleset, 0)) < 0)
 		return fail(becoming, STEP_LANDLOCK, result);
 	if ((result = load_filter(becoming)) < 0)
 		return fail(becoming, STEP_SECCOMP, result);

@@ -42,8 +42,8 @@ static struct running *find_unused(void)
 
 static void report_failure(u32 id, enum start_step step, u32 errno_)
 {
-	u32 failure[2] = { step, errno_ };
-	send_frame(FD_SOCKET, FRAME_FAILED, id, failure, 2, NULL, 0);
+	u32 failure[3] = { step, errno_, 0 };
+	send_frame(FD_SOCKET, FRAME_FAILED, id, failure, 3, NULL, 0);
 }
 
 void start_command(u32 id, const struct run_request *request)

@@ -18,11 +18,18 @@ enum {
 
 enum { MAX_POLICIES = 128, MAX_SLOTS = 256, MAX_RUNNING = 1024 };
 
+/* Namespaces that commands of a template enter. The first gives the rights to enter the others. */
+enum { USER_NAMESPACE, MOUNT_NAMESPACE, HOST_NAME_NAMESPACE, GROUP_NAMESPACE, NAMESPACES };
+
 /* What every command of a policy is given, made once. */
 struct policy {
 	int used;
 	u32 id;
+	/* -1 for a template: its commands are confined by namespaces. */
 	int ruleset;
+	int is_template;
+	int namespaces[NAMESPACES];
+	u32 shares_network;
 	u32 vets;
 	u32 instruction_count;
 	u64 instructions[MAX_INSTRUCTIONS];
@@ -35,6 +42,10 @@ i32 landlock_version(void);
 long make_policy(u32 id, const struct policy_request *request, u32 *skipped);
 const struct policy *find_policy(u32 id);
 void forget_policy(u32 id);
+struct policy *unused_policy(void);
+
+/* template.c: the file system that commands in namespaces begin with. `failed` says which mount did not work, from 1. */
+long make_template(u32 id, const struct template_request *request, u32 *failed);
 
 /* pipes.c: a slot is a pipe that waits for a command; it serves one only. */
 enum pipe_end { READ_END = 0, WRITE_END = 1 };
@@ -63,17 +74,32 @@ struct supervision {
 };
 __attribute__((noreturn)) void supervise(const struct supervision *supervision);
 
+/* namespaces.c: the first process of a command's namespaces, which makes its mounts, starts it and outlives it. */
+struct inside {
+	/* Why the command was not started; `mount` says at which step of the list, from 1. */
+	volatile u32 step, errno_, mount;
+	/* How the command ended, as `wait` says it. */
+	volatile int has_ended, status;
+};
+/* Enters the namespaces for good. The number of the first process, or minus an errno. */
+long start_inside(const struct supervision *supervision, const int *groups, struct inside *inside);
+
 /* command.c: the last steps of a process before it is the command; shares memory with its supervisor. */
 struct becoming {
 	const struct run_request *request;
 	const struct policy *policy;
-	int supervisor;
+	/* The process that starts it. */
+	int parent;
+	/* Open already: the working directory, and the files by which it enters control groups. */
+	int directory;
+	const int *groups;
 	/* Out: why it never was the command, and where its calls to judge come from. */
 	u32 step;
 	u32 errno_;
 	int calls;
 };
 int become_command(void *becoming);
+long open_groups(const struct run_request *request, int *groups);
 
 /* privileges.c */
 long drop_capabilities(void);

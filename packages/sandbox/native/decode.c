@@ -64,7 +64,7 @@ enum decoded find_frame(const u8 *bytes, size_t length, struct frame *frame)
 		return LIE;
 	frame->type = take_u32(&reader);
 	frame->id = take_u32(&reader);
-	if (frame->type < FRAME_POLICY || frame->type > FRAME_FORGET)
+	if (frame->type < FRAME_POLICY || frame->type > FRAME_TEMPLATE)
 		return LIE;
 	if (length - 4 < rest)
 		return INCOMPLETE;
@@ -101,6 +101,37 @@ enum decoded decode_policy(const struct frame *frame, struct policy_request *pol
 	return finish(&reader);
 }
 
+static void take_mounts(struct reader *reader, struct mount_request *mounts, u32 count)
+{
+	for (u32 index = 0; index < count && !reader->failed; index++) {
+		struct mount_request *mount = &mounts[index];
+		mount->kind = take_u32(reader);
+		mount->mode = take_u32(reader);
+		mount->size = take(reader, 8);
+		mount->identity.device = take(reader, 8);
+		mount->identity.inode = take(reader, 8);
+		mount->from = take_string(reader);
+		mount->to = take_string(reader);
+		/* Every name is one from the root of what the command sees. */
+		if (mount->kind < MOUNT_DIRECTORY || mount->kind > MOUNT_SEAL || mount->to[0] != '/')
+			reader->failed = 1;
+	}
+}
+
+enum decoded decode_template(const struct frame *frame, struct template_request *template)
+{
+	struct reader reader = read_from(frame);
+	template->shares_network = take_u32(&reader);
+	template->mount_count = take_u32(&reader);
+	template->instruction_count = take_u32(&reader);
+	if (template->mount_count > MAX_MOUNTS || template->instruction_count > MAX_INSTRUCTIONS)
+		return TOO_MUCH;
+	take_mounts(&reader, template->mounts, template->mount_count);
+	for (u32 index = 0; index < template->instruction_count && !reader.failed; index++)
+		template->instructions[index] = take(&reader, 8);
+	return finish(&reader);
+}
+
 enum decoded decode_run(const struct frame *frame, struct run_request *run)
 {
 	struct reader reader = read_from(frame);
@@ -109,17 +140,22 @@ enum decoded decode_run(const struct frame *frame, struct run_request *run)
 		run->slots[index] = (i32)take_u32(&reader);
 	run->limit_count = take_u32(&reader);
 	run->group_count = take_u32(&reader);
+	run->mount_count = take_u32(&reader);
 	run->argument_count = take_u32(&reader);
 	run->variable_count = take_u32(&reader);
 	if (run->limit_count > MAX_LIMITS || run->group_count > MAX_GROUPS || run->argument_count == 0)
 		return LIE;
-	if (run->argument_count > MAX_STRINGS || run->variable_count > MAX_STRINGS - run->argument_count)
+	if (run->mount_count > MAX_MOUNTS || run->argument_count > MAX_STRINGS ||
+	    run->variable_count > MAX_STRINGS - run->argument_count)
 		return TOO_MUCH;
 	for (u32 index = 0; index < run->limit_count; index++) {
 		run->limits[index].resource = take_u32(&reader);
 		run->limits[index].soft = take(&reader, 8);
 		run->limits[index].hard = take(&reader, 8);
 	}
+	run->directory_identity.device = take(&reader, 8);
+	run->directory_identity.inode = take(&reader, 8);
+	take_mounts(&reader, run->mounts, run->mount_count);
 	for (u32 index = 0; index < run->group_count; index++)
 		run->groups[index] = take_string(&reader);
 	run->directory = take_string(&reader);

@@ -6,6 +6,7 @@ enum { PR_SET_CHILD_SUBREAPER = 36, MSG_DONTWAIT = 0x40, MADV_DONTNEED = 4, LARG
 static u8 inbox[4 + MAX_FRAME] __attribute__((aligned(4096)));
 static size_t received;
 static struct policy_request policy_request;
+static struct template_request template_request;
 static struct run_request run_request;
 
 #ifndef SOURCE_HASH
@@ -31,6 +32,18 @@ static void answer_policy(const struct frame *frame)
 	send_frame(FD_SOCKET, FRAME_POLICY_MADE, frame->id, answer, 2, NULL, 0);
 }
 
+/* In the same words as for a policy: the number of the mount that did not work is where skipped rules are counted. */
+static void answer_template(const struct frame *frame)
+{
+	u32 answer[2] = { 0, 0 };
+	enum decoded decoded = decode_template(frame, &template_request);
+	if (decoded == LIE)
+		GIVE_UP("a template that cannot be read");
+	long result = decoded == TOO_MUCH ? -E2BIG : make_template(frame->id, &template_request, &answer[1]);
+	answer[0] = (u32)-result;
+	send_frame(FD_SOCKET, FRAME_POLICY_MADE, frame->id, answer, 2, NULL, 0);
+}
+
 static void answer_pipes(const struct frame *frame)
 {
 	struct slot_names names[MAX_SLOTS];
@@ -48,10 +61,10 @@ static void answer_run(const struct frame *frame)
 	if (decoded == LIE)
 		GIVE_UP("a command that cannot be read");
 	if (decoded == TOO_MUCH) {
-		u32 failure[2] = { STEP_REQUEST, E2BIG };
+		u32 failure[3] = { STEP_REQUEST, E2BIG, 0 };
 		for (size_t index = 0; index < 3; index++)
 			close_slot(run_request.slots[index]);
-		send_frame(FD_SOCKET, FRAME_FAILED, frame->id, failure, 2, NULL, 0);
+		send_frame(FD_SOCKET, FRAME_FAILED, frame->id, failure, 3, NULL, 0);
 		return;
 	}
 	start_command(frame->id, &run_request);
@@ -62,6 +75,8 @@ static void obey(const struct frame *frame)
 	switch (frame->type) {
 	case FRAME_POLICY:
 		return answer_policy(frame);
+	case FRAME_TEMPLATE:
+		return answer_template(frame);
 	case FRAME_RUN:
 		return answer_run(frame);
 	case FRAME_PIPES:

@@ -1,5 +1,6 @@
-/* Rulesets of Landlock, made once for each policy and applied by each of its commands. */
+/* What is made once for each policy: rulesets of Landlock, which its commands apply. template.c makes the other kind. */
 #include "confine.h"
+#include "status.h"
 #include "text.h"
 
 enum { LANDLOCK_VERSION = 1, RULE_PATH_BENEATH = 1, RULE_NET_PORT = 2 };
@@ -21,6 +22,14 @@ struct port_rule {
 static const u64 rights_of_files = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 
 static struct policy policies[MAX_POLICIES];
+
+struct policy *unused_policy(void)
+{
+	for (size_t index = 0; index < MAX_POLICIES; index++)
+		if (!policies[index].used)
+			return &policies[index];
+	return NULL;
+}
 
 i32 landlock_version(void)
 {
@@ -51,17 +60,6 @@ static int open_place(const struct policy_rule *rule)
 	if (opened == -ENOSYS || opened == -EPERM)
 		opened = CALL(openat, AT_FDCWD, rule->path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 	return (int)opened;
-}
-
-static int is_directory(int descriptor)
-{
-	/* Empty path and O_DIRECTORY: the kernel says it without a structure to keep in step with its headers. */
-	struct text path;
-	int again = (int)CALL(openat, AT_FDCWD, own_descriptor_path(&path, descriptor),
-			      O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
-	if (again >= 0)
-		CALL(close, again);
-	return again >= 0;
 }
 
 static long add_rules(struct policy *policy, const struct policy_request *request, u32 *skipped)
@@ -102,6 +100,8 @@ static void release(struct policy *policy)
 {
 	if (policy->ruleset >= 0)
 		CALL(close, policy->ruleset);
+	for (size_t index = 0; policy->is_template && index < NAMESPACES; index++)
+		CALL(close, policy->namespaces[index]);
 	for (u32 index = 0; index < policy->root_count; index++)
 		CALL(close, policy->roots[index]);
 	policy->used = 0;
@@ -109,12 +109,9 @@ static void release(struct policy *policy)
 
 long make_policy(u32 id, const struct policy_request *request, u32 *skipped)
 {
-	struct policy *policy = NULL;
 	*skipped = 0;
 	forget_policy(id);
-	for (size_t index = 0; index < MAX_POLICIES && policy == NULL; index++)
-		if (!policies[index].used)
-			policy = &policies[index];
+	struct policy *policy = unused_policy();
 	if (policy == NULL)
 		return -EAGAIN;
 	struct ruleset_attributes attributes = { request->file_rights, request->network_rights, request->scopes };
@@ -125,6 +122,7 @@ long make_policy(u32 id, const struct policy_request *request, u32 *skipped)
 	policy->id = id;
 	policy->ruleset = (int)ruleset;
 	policy->vets = request->vets;
+	policy->is_template = 0;
 	policy->root_count = 0;
 	policy->instruction_count = request->instruction_count;
 	memcpy(policy->instructions, request->instructions, request->instruction_count * sizeof(u64));

@@ -17,12 +17,14 @@ static struct {
 	u32 left_behind;
 	/* Nothing is left. */
 	int is_alone;
+	/* Of a command in namespaces; `command` is their first process then. */
+	struct inside *inside;
 } life;
 
-__attribute__((noreturn)) static void fail_to_start(enum start_step step, u32 errno_)
+__attribute__((noreturn)) static void fail_to_start(enum start_step step, u32 errno_, u32 mount)
 {
-	u32 failure[2] = { step, errno_ };
-	send_frame(FD_SOCKET, FRAME_FAILED, life.of->id, failure, 2, NULL, 0);
+	u32 failure[3] = { step, errno_, mount };
+	send_frame(FD_SOCKET, FRAME_FAILED, life.of->id, failure, 3, NULL, 0);
 	leave(0);
 }
 
@@ -40,7 +42,8 @@ static void reap(void)
 		++*life.of->beat;
 		if ((u32)process == life.command) {
 			life.command_ended = 1;
-			life.command_status = status;
+			/* The first process itself ends like that only when it was killed. */
+			life.command_status = life.inside != NULL && life.inside->has_ended ? life.inside->status : status;
 		} else if (life.is_ending && (status & 0x7f) == SIGKILL) {
 			life.left_behind++;
 		}
@@ -57,21 +60,62 @@ static void keep_few_descriptors(const struct policy *policy, int calls)
 	CALL(close_range, FD_FIRST_FREE, ~0U, 0);
 }
 
-static int start(void)
+static int start_under_landlock(const int *groups)
 {
 	static u8 stack[STACK] __attribute__((aligned(16)));
 	static struct becoming becoming;
 	const struct supervision *of = life.of;
-	becoming = (struct becoming){ of->request, of->policy, (int)CALL(getpid), 0, 0, -1 };
+	int directory = (int)CALL(openat, AT_FDCWD, of->request->directory, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	if (directory < 0)
+		fail_to_start(STEP_DIRECTORY, (u32)-directory, 0);
+	becoming = (struct becoming){ of->request, of->policy, (int)CALL(getpid), directory, groups, 0, 0, -1 };
 	u64 flags = CLONE_VM | CLONE_VFORK | SIGCHLD | (of->policy->vets ? CLONE_FILES : 0);
 	long command = clone_shared(flags, stack + STACK, become_command, &becoming);
 	if (command < 0)
-		fail_to_start(STEP_FORK, (u32)-command);
+		fail_to_start(STEP_FORK, (u32)-command, 0);
 	if (becoming.step != 0)
-		fail_to_start(becoming.step, becoming.errno_);
+		fail_to_start(becoming.step, becoming.errno_, 0);
 	life.command = (u32)command;
-	keep_few_descriptors(of->policy, becoming.calls);
-	return becoming.calls >= 0;
+	return becoming.calls;
+}
+
+static int start_in_namespaces(const int *groups)
+{
+	enum { PROT_READ_WRITE = 3, MAP_SHARED_ANONYMOUS = 0x21 };
+	long memory = CALL(mmap, NULL, sizeof(struct inside), PROT_READ_WRITE, MAP_SHARED_ANONYMOUS, -1, 0);
+	if (memory < 0 && memory > -4096)
+		fail_to_start(STEP_FORK, (u32)-memory, 0);
+	life.inside = (struct inside *)memory;
+	long first = start_inside(life.of, groups, life.inside);
+	if (first < 0)
+		fail_to_start(STEP_NAMESPACE, (u32)-first, 0);
+	life.command = (u32)first;
+	/* The change of credentials may have cleared it. */
+	CALL(prctl, PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+	if (CALL(getppid) != life.of->helper)
+		leave(LOST);
+	return -1;
+}
+
+/* True if calls come to be judged. */
+static int start(void)
+{
+	int groups[MAX_GROUPS];
+	const struct policy *policy = life.of->policy;
+	long result = open_groups(life.of->request, groups);
+	if (result < 0)
+		fail_to_start(STEP_LIMIT, (u32)-result, 0);
+	int calls = policy->is_template ? start_in_namespaces(groups) : start_under_landlock(groups);
+	keep_few_descriptors(policy, calls);
+	return calls >= 0;
+}
+
+/* Minus an errno where the kernel does not list our children. */
+static long kill_what_is_left(void)
+{
+	if (life.inside == NULL)
+		return kill_children(NULL);
+	return CALL(kill, life.command, SIGKILL);
 }
 
 /* Kills and reaps, round after round: each parent that dies hands its children to us. */
@@ -83,7 +127,7 @@ __attribute__((noreturn)) static void end_everything(void)
 		struct pollfd signals = { FD_SIGNALS, POLLIN, 0 };
 		++*life.of->beat;
 		/* Without that list, the command's session at least. */
-		if (kill_children(NULL) < 0)
+		if (kill_what_is_left() < 0)
 			CALL(kill, -(long)life.command, SIGKILL);
 		poll_for(&signals, 1, ROUND_MS);
 		read_signals();
@@ -91,6 +135,8 @@ __attribute__((noreturn)) static void end_everything(void)
 		if (milliseconds_now() > patience)
 			leave(LOST);
 	}
+	if (life.inside != NULL && life.inside->step != 0)
+		fail_to_start(life.inside->step, life.inside->errno_, life.inside->mount);
 	u32 end[4] = { (u32)life.command_status, life.left_behind, vetted_calls(), refused_calls() };
 	send_frame(FD_SOCKET, FRAME_EXITED, life.of->id, end, 4, NULL, 0);
 	leave(0);
@@ -103,7 +149,7 @@ void supervise(const struct supervision *supervision)
 	if (CALL(getppid) != supervision->helper)
 		leave(LOST);
 	if (CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		fail_to_start(STEP_FORK, EPERM);
+		fail_to_start(STEP_FORK, EPERM, 0);
 	int vets = start();
 	/* What is done for a command must never exceed the command's own rights. */
 	if (drop_capabilities() < 0)

@@ -1,17 +1,8 @@
 /* Finds the object that a call means, holds it, and says whether the command may change it. */
+#include "status.h"
 #include "vet.h"
 
-enum { STATX_BASIC = 0x7, SOCKET_FS = 0x534f434b, PIPE_FS = 0x50495045, ANONYMOUS_FS = 0x09041934 };
-
-/* The beginning of struct statx; the rest is room for the kernel. */
-struct status {
-	u32 mask, block_size;
-	u64 attributes;
-	u32 links, user, group;
-	u16 mode, spare;
-	u64 rest[28];
-};
-_Static_assert(sizeof(struct status) == 256, "as the kernel defines it");
+enum { SOCKET_FS = 0x534f434b, PIPE_FS = 0x50495045, ANONYMOUS_FS = 0x09041934 };
 
 static u32 roots;
 
@@ -98,10 +89,9 @@ long hold_object(const struct vetted_call *call, const struct object_name *name,
 	object->descriptor = open_object(call, name);
 	if (object->descriptor < 0)
 		return object->descriptor;
-	memset(&status, 0, sizeof(status));
 	long result = still_waits(call) ? 0 : -ENOENT;
 	if (result == 0)
-		result = CALL(statx, object->descriptor, "", AT_EMPTY_PATH, STATX_BASIC, &status);
+		result = read_status(object->descriptor, &status);
 	if (result == 0)
 		result = place_of(object->descriptor, object->place);
 	if (result < 0) {

@@ -24,6 +24,7 @@ const properties = [
   'syscalls',
 ] as const satisfies readonly IsolationProperty[]
 const backends = [
+  'namespaces',
   'bubblewrap',
   'landlock',
   'seatbelt',

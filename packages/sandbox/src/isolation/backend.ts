@@ -1,7 +1,7 @@
 import type { RunningCommand, StartRequest } from './running-command.ts'
 
 /** The backends that exist, strongest first: the order in which `'auto'` tries them. */
-export type IsolationBackendName = 'bubblewrap' | 'landlock' | 'seatbelt' | 'none'
+export type IsolationBackendName = 'namespaces' | 'bubblewrap' | 'landlock' | 'seatbelt' | 'none'
 
 /** What a backend can make the operating system enforce; the words of `isolation: { require: [...] }`. */
 export type IsolationProperty = 'files' | 'network' | 'kill' | 'syscalls'

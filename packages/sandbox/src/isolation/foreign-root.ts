@@ -1,12 +1,14 @@
 import { statSync } from 'node:fs'
 import type { IsolationBackendName, NotEnforced } from './backend.ts'
 
+const backendsOfLinux: readonly IsolationBackendName[] = ['namespaces', 'bubblewrap', 'landlock']
+
 /**
  * Says so when commands cannot write their own root: on Linux root has its number and none of its rights, so a
  * directory of another user is closed to it. `null` when they can.
  */
 export function foreignRoot(rootDir: string, backend: IsolationBackendName): NotEnforced | null {
-  if ((backend !== 'bubblewrap' && backend !== 'landlock') || process.geteuid?.() !== 0) return null
+  if (!backendsOfLinux.includes(backend) || process.geteuid?.() !== 0) return null
   const { uid, gid, mode } = statSync(rootDir)
   const isOpen = (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid === process.getegid?.())
   if (uid === 0 || isOpen) return null

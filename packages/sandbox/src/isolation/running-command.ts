@@ -65,6 +65,11 @@ export type CommandEnd =
       /** True when every process that could write output is known to be dead. */
       readonly allEnded: boolean
     }
-  | { readonly kind: 'not-started'; readonly error: NodeJS.ErrnoException }
+  | {
+      readonly kind: 'not-started'
+      readonly error: NodeJS.ErrnoException
+      /** Where isolation is the reason: what it was, and what to do next. */
+      readonly why?: string
+    }
   /** Supervision failed, so the effect of the command is unknown. */
   | { readonly kind: 'lost'; readonly why: string }

@@ -65,7 +65,12 @@ function statusOf(
   { end, terminated }: CommandOutcome,
   { argv: [command, ...args], limits, options }: CommandCall,
 ): [RunResult['status'], SandboxError?] {
-  if (end.kind === 'not-started') return ['spawn-error', spawnFailed(command, args, end.error)]
+  if (end.kind === 'not-started') {
+    const { error, why } = end
+    const failure =
+      why === undefined ? spawnFailed(command, args, error) : neverStarted(command, why)
+    return ['spawn-error', failure]
+  }
   if (terminated === 'timeout') return ['timeout', timedOut(command, limits.timeoutMs)]
   if (terminated === 'aborted') return ['aborted', aborted(command, options.signal, 'unknown')]
   if (end.kind === 'lost') return ['killed', isolationLost(command, end.why)]

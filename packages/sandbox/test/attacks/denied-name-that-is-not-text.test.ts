@@ -35,5 +35,5 @@ describeConfined(
       expect(readdirSync(rootDir).length).toBe(4)
     })
   },
-  ['bubblewrap'],
+  ['namespaces', 'bubblewrap'],
 )

@@ -31,9 +31,10 @@ describeIsolations('a descriptor that the parent inherited', (isolation, backend
         },
       )
       expect(stderr).toBe('')
-      // The control comes first and shares the offset of the file: it starts at the beginning. Elsewhere than under
-      // Landlock, which closes the descriptor, it leads to /dev/null.
-      const confined = backend === 'landlock' ? 'nothing\n' : ''
+      // The control comes first and shares the offset of the file: it starts at the beginning. The
+      // helper's commands have no such descriptor; elsewhere it leads to /dev/null.
+      const isClosed = backend === 'landlock' || backend === 'namespaces'
+      const confined = isClosed ? 'nothing\n' : ''
       expect(JSON.parse(stdout)).toEqual({ plain: 'the secret', confined })
     } finally {
       closeSync(descriptor)

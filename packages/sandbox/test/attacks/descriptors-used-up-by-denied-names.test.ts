@@ -41,5 +41,5 @@ describeConfined(
       expect(result?.message).toContain('"**/*.env" match 1001 names, more than the 1000')
     })
   },
-  ['bubblewrap'],
+  ['namespaces', 'bubblewrap'],
 )

@@ -31,5 +31,5 @@ describeConfined(
       expect(stdout.split('\n').map((line) => line.trim())).toEqual(['4', 'shared', '2', ''])
     })
   },
-  ['bubblewrap'],
+  ['namespaces', 'bubblewrap'],
 )

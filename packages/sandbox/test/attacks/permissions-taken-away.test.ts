@@ -90,5 +90,5 @@ describeConfined(
       expect([first?.status, withGlobs?.output]).toEqual(['exited', 'y'])
     })
   },
-  ['bubblewrap'],
+  ['namespaces', 'bubblewrap'],
 )

@@ -120,5 +120,5 @@ describeConfined(
       expect(outside.stdout).toContain('hidden-1')
     })
   },
-  ['bubblewrap'],
+  ['namespaces', 'bubblewrap'],
 )

@@ -84,5 +84,5 @@ except OSError as error: print(error.strerror)`
       expect(dived).toMatchObject({ status: 'exited', output: 'Permission denied\n' })
     })
   },
-  ['bubblewrap'],
+  ['namespaces', 'bubblewrap'],
 )

@@ -1,12 +1,16 @@
-import { constants, existsSync, openSync } from 'node:fs'
-import { normalize } from 'node:path'
+import { constants, openSync } from 'node:fs'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { sharedAnonymousFile } from './handed-descriptors.ts'
 import { closeDescriptors } from '../spawn/child-descriptors.ts'
 import type { WrapRequest } from '../spawn/wrapped-command.ts'
 import { type PathHandle, type HiddenPath, openPathHandles } from '../../path-rules/path-handles.ts'
-import { isWithin, isWithinAny, overlapsAny, parentsFirst } from '../../path-rules/path-order.ts'
-import type { SystemMounts, EtcEntries } from './system-mounts.ts'
+import { isWithin, parentsFirst } from '../../path-rules/path-order.ts'
+import {
+  type CommandDirectories,
+  commandDirectories,
+  type HiddenDirectory,
+} from './command-directories.ts'
+import type { EtcEntries, MountGroup, SystemMounts } from './system-mounts.ts'
 
 /** What {@link bubblewrapArguments} needs to know besides the command. */
 export interface BubblewrapFacts {
@@ -45,11 +49,12 @@ export function bubblewrapArguments(
   const pass = (descriptor: number): string =>
     String(descriptors.push(descriptor) - 1 + firstDescriptor)
   try {
+    const directories = commandDirectories(request, facts)
     const options = [
       ...namespaces(request.policy.network),
-      ...facts.system.programs.arguments,
-      ...(isReading(request) ? [] : surroundings(request, facts, pass)),
-      ...directoryMounts(request, facts, pass),
+      ...programMounts(facts.system.programs),
+      ...(isReading(request) ? [] : surroundings(request, facts, directories, pass)),
+      ...directoryMounts(request, facts, directories, pass),
       ...pathRuleMounts(request, facts.mountsDescriptors, pass),
       // The tree that holds the mount points: what is not a mount of its own cannot be written.
       '--remount-ro',
@@ -76,12 +81,22 @@ function isReading({ policy }: WrapRequest): boolean {
 function surroundings(
   request: WrapRequest,
   { system, etcSnapshot }: BubblewrapFacts,
+  { hasSecondTemporary }: CommandDirectories,
   pass: (descriptor: number) => string,
 ): string[] {
   return [
     ...(etcSnapshot === null ? etcMounts(system.etc, pass) : ['--ro-bind', etcSnapshot, '/etc']),
     ...kernelMounts(request.policy),
-    ...secondTemporaryDirectory(request),
+    ...(hasSecondTemporary
+      ? ['--perms', '0755', '--dir', '/var', '--symlink', '../tmp', '/var/tmp']
+      : []),
+  ]
+}
+
+function programMounts({ directories, links }: MountGroup): string[] {
+  return [
+    ...directories.flatMap((name) => ['--ro-bind', name, name]),
+    ...links.flatMap(({ name, target }) => ['--symlink', target, name]),
   ]
 }
 
@@ -143,42 +158,19 @@ function sized(mebibytes: number): string[] {
   return ['--size', String(mebibytes * 1024 * 1024), '--tmpfs']
 }
 
-/** `/var/tmp` is the private `/tmp`, unless something is mounted beneath it, which must keep its own path. */
-function secondTemporaryDirectory({ rootDir, policy, env }: WrapRequest): string[] {
-  const mounted = [rootDir, ...policy.read, env['HOME'] ?? '', env['TMPDIR'] ?? '']
-  if (mounted.some((path) => isWithin(path, '/var/tmp'))) return []
-  return ['--perms', '0755', '--dir', '/var', '--symlink', '../tmp', '/var/tmp']
-}
-
 /** Private directories, what may be read, and the root; each after the directories that contain it. */
 function directoryMounts(
   request: WrapRequest,
   facts: BubblewrapFacts,
+  directories: CommandDirectories,
   pass: (descriptor: number) => string,
 ): string[] {
-  const { rootDir, policy, env } = request
-  // existsSync also leaves out what this user may not search: bwrap would give up on it.
-  const wanted = [
-    ...policy.read.map(absoluteDirectory).filter((path) => existsSync(path)),
-    ...facts.toolchains,
-  ]
-  const visible = visibleDirectories(request, facts.system)
-  const readable = [...new Set(wanted)].filter(
-    (path) => !isWithin(path, rootDir) && !isWithinAny(path, visible),
-  )
-  const hidden = isReading(request)
-    ? []
-    : privateDirectories(env).filter(
-        (path) => !isWithin(path, rootDir) && !readable.includes(path) && !reserved(path, facts),
-      )
-  const writable = isReading(request)
-    ? []
-    : (policy.write ?? []).filter((path) => !isWithin(path, rootDir))
+  const { hidden, readable, writable } = directories
   const mounts: (readonly [path: string, options: readonly string[]])[] = [
-    ...hidden.map((path) => [path, emptyDirectory(path, hidden, policy)] as const),
+    ...hidden.map((each) => [each.path, emptyDirectory(each, request.policy)] as const),
     ...readable.map((path) => [path, ['--ro-bind-try', path, path]] as const),
     ...writable.map((path) => [path, ['--bind', path, path]] as const),
-    [rootDir, rootMount(request, facts, pass)],
+    [request.rootDir, rootMount(request, facts, pass)],
   ]
   return parentsFirst(mounts).flatMap(([, options]) => options)
 }
@@ -197,55 +189,12 @@ function rootMount(
   return [`${how}-fd`, pass(descriptor), rootDir]
 }
 
-/** What a command of this kind sees of the system without a mount of its own. */
-export function visibleDirectories(request: WrapRequest, system: SystemMounts): readonly string[] {
-  const { programs, etc } = system
-  return isReading(request)
-    ? programs.visible
-    : [...programs.visible, ...etc.directories, '/proc', '/dev']
-}
-
-function privateDirectories(env: Readonly<Record<string, string>>): string[] {
-  const wanted = ['/tmp', env['HOME'] ?? '/tmp', env['TMPDIR'] ?? '/tmp']
-  return [...new Set(wanted.filter((path) => path.startsWith('/')).map(withoutTrailingSlash))]
-}
-
 function emptyDirectory(
-  path: string,
-  all: readonly string[],
+  { path, mode, isNested }: HiddenDirectory,
   { limits }: WrapRequest['policy'],
 ): string[] {
-  const permissions = ['--perms', path === '/tmp' ? '1777' : '0700']
-  // A home below /tmp is a directory of that file system already.
-  const nested = isWithinAny(
-    path,
-    all.filter((other) => other !== path),
-  )
-  return [...permissions, ...(nested ? ['--dir'] : sized(limits.temporaryMb)), path]
-}
-
-/** A HOME of `/` or `/usr` must not hide the system. */
-function reserved(path: string, facts: BubblewrapFacts): boolean {
-  const { programs } = facts.system
-  const system = [...programs.visible, '/proc', '/dev', '/etc']
-  return overlapsAny(path, system)
-}
-
-function absoluteDirectory(path: string): string {
-  const normal = withoutTrailingSlash(path)
-  if (!normal.startsWith('/') || normal === '/') {
-    throw new SandboxError(
-      'INVALID_INPUT',
-      `files.read contains ${JSON.stringify(path)}. Name absolute directories below "/": the whole disk holds every secret and every service's socket.`,
-      { details: { option: 'files.read', value: path }, effect: 'none' },
-    )
-  }
-  return normal
-}
-
-function withoutTrailingSlash(path: string): string {
-  const normal = normalize(path)
-  return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
+  const permissions = ['--perms', mode.toString(8).padStart(4, '0')]
+  return [...permissions, ...(isNested ? ['--dir'] : sized(limits.temporaryMb)), path]
 }
 
 /**

@@ -5,10 +5,11 @@ import { anonymousFile, openStartStatus } from './handed-descriptors.ts'
 import type { NotEnforced, ProbeResult } from '../backend.ts'
 import { type SpawningBackend, startBySpawn } from '../spawn/start-by-spawn.ts'
 import type { WrappedCommand, WrapRequest } from '../spawn/wrapped-command.ts'
-import { type BubblewrapFacts, bubblewrapArguments, visibleDirectories } from './arguments.ts'
+import { type BubblewrapFacts, bubblewrapArguments } from './arguments.ts'
 import { bubblewrapFailure, startFailure } from './failure.ts'
 import { runCanary } from '../canary.ts'
 import { closeDescriptors } from '../spawn/child-descriptors.ts'
+import { visibleDirectories } from './command-directories.ts'
 import { firstHiddenFile } from './command-visibility.ts'
 import { encodeNames } from '../../path-rules/path-bytes.ts'
 import { SandboxError } from '../../errors/sandbox-error.ts'
@@ -16,7 +17,7 @@ import { isWithin } from '../../path-rules/path-order.ts'
 import { etcSnapshot } from './etc-snapshot.ts'
 import { isExecutable } from '../is-executable.ts'
 import { hasSystemCallFilter, systemCallFilter } from './seccomp-filter.ts'
-import { type SystemMounts, systemMounts } from './system-mounts.ts'
+import { knownSystemMounts, type SystemMounts } from './system-mounts.ts'
 import { toolchainDirectories } from './toolchains.ts'
 
 /**
@@ -51,12 +52,7 @@ interface Views {
 }
 
 function createViews(): Views {
-  // Per user as well: what root must be kept from writing, others cannot write.
-  const known = memoize((key: `${number} ${Network}`): SystemMounts =>
-    systemMounts(key.endsWith('host') ? 'host' : 'none'),
-  )
-  const system = (network: Network): SystemMounts =>
-    known(`${process.geteuid?.() ?? -1} ${network}`)
+  const system = knownSystemMounts
   const toolchains = memoize((key: string): string[] => {
     const [path = '', rootDir = '', command] = key.split('\0')
     return toolchainDirectories({
@@ -101,7 +97,11 @@ function visibleToolchains(
   // This process's PATH, not the command's: a command's environment must not decide what is mounted.
   const searchKey = `${process.env['PATH'] ?? ''}\0${request.rootDir}`
   const command = request.command ?? request.argv[0]
-  const always = [...visibleDirectories(request, system), ...request.policy.read, request.rootDir]
+  const always = [
+    ...visibleDirectories(request.policy, system),
+    ...request.policy.read,
+    request.rootDir,
+  ]
   const path = request.env['PATH'] ?? '/bin:/usr/bin'
   const choices = [
     ...(request.policy.access === 'read' ? [() => []] : []),

@@ -25,8 +25,8 @@ export interface EtcEntries {
 
 /** Places that are put into a command's view together. */
 export interface MountGroup {
-  /** For `bwrap`. */
-  readonly arguments: readonly string[]
+  readonly directories: readonly string[]
+  readonly links: readonly { readonly name: string; readonly target: string }[]
   /** Directories that are visible then: nothing beneath them needs a mount of its own. */
   readonly visible: readonly string[]
 }
@@ -36,18 +36,12 @@ export interface MountGroup {
  * nothing that holds a secret or a socket: not `/run`, `/var`, `/sys`, `/home`, nor the rest of `/etc`.
  */
 export function systemMounts(network: 'none' | 'host'): SystemMounts {
-  const programs = { arguments: ['--ro-bind', '/usr', '/usr'], visible: ['/usr'] }
-  for (const name of ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']) {
-    const kind = kindOf(name)
-    if (kind === 'link') programs.arguments.push('--symlink', readlinkSync(name), name)
-    else if (kind === 'directory') programs.arguments.push('--ro-bind', name, name)
-    else continue
-    programs.visible.push(name)
-  }
-  for (const name of programStores.filter((store) => kindOf(store) === 'directory')) {
-    programs.arguments.push('--ro-bind', name, name)
-    programs.visible.push(name)
-  }
+  const top = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
+  const programLinks = top.filter((name) => kindOf(name) === 'link')
+  const programDirectories = [
+    '/usr',
+    ...[...top, ...programStores].filter((name) => kindOf(name) === 'directory'),
+  ]
   const directories = [
     ...etcDirectories,
     ...(network === 'host' ? certificateDirectories : []),
@@ -62,7 +56,24 @@ export function systemMounts(network: 'none' | 'host'): SystemMounts {
     if (target !== name && target.startsWith('/usr/')) links.push({ name, target })
     else files.push(name)
   }
-  return { programs, etc: { files, links, directories } }
+  return {
+    programs: {
+      directories: programDirectories,
+      links: programLinks.map((name) => ({ name, target: readlinkSync(name) })),
+      visible: [...programDirectories, ...programLinks],
+    },
+    etc: { files, links, directories },
+  }
+}
+
+const known = new Map<string, SystemMounts>()
+
+/** The same, looked up once for each user: another one may not be able to read all of it. */
+export function knownSystemMounts(network: 'none' | 'host'): SystemMounts {
+  const key = `${process.geteuid?.() ?? -1} ${network}`
+  const mounts = known.get(key) ?? systemMounts(network)
+  known.set(key, mounts)
+  return mounts
 }
 
 // Systems that keep their programs elsewhere: content-addressed and world-readable by design.

@@ -1,10 +1,10 @@
 // Written by native/build.sh.
 
 /** SHA-256 of the sources that the programs were built from. */
-export const confineSources = '698c9a362e907104cc57ba6d256a97e9fadfaf0179f39af9693b7ca476983976'
+export const confineSources = '8a09b20d346d302c3d67df4cecf5dc518b537fb1287b45749161aea3fc5c5074'
 
 /** SHA-256 of the programs, by the architecture as Node names it. */
 export const confinePrograms: Readonly<Record<string, string>> = {
-  x64: '834611872a15b2579642c452b0bf4f5aaf601fe033209bde0f5cb04cf6e1986a',
-  arm64: 'd0972ccd5daef909412f34b83beba6676f3b56af568943ee971149400801b854',
+  x64: '5fcf5de366484ec044a0d1e904c21451bcc3ac58eb6ed0b0f3d5dd8d01ebae67',
+  arm64: '49fe2df183aa30744c515a3236bbe8093a55e3774eebf8066458ddab3b7b293a',
 }

@@ -1,17 +1,20 @@
 import { encodeNames } from '../../path-rules/path-bytes.ts'
+import type { Identity, MountStep } from './mount-step.ts'
 
 /** The version of the conversation with the helper; both sides come from one package. */
-export const protocolVersion = 1
+export const protocolVersion = 2
 
 /** A longer frame ends the helper, so none is sent. */
 const maxFrameBytes: number = 4 * 1024 * 1024
 
-const type = {
+/** Types of frames, as the program numbers them. */
+export const type = {
   policy: 2,
   run: 3,
   kill: 4,
   pipes: 5,
   forget: 6,
+  template: 7,
   hello: 101,
   policyMade: 102,
   started: 103,
@@ -19,6 +22,14 @@ const type = {
   pipesMade: 105,
   failed: 106,
   violation: 107,
+} as const
+
+/** Steps at which a start can fail that this side has to know; `start-by-helper.ts` names all of them. */
+export const step = {
+  request: 9,
+  namespace: 10,
+  /** Ours: the helper reports it by the policy, not by the command. */
+  policy: 11,
 } as const
 
 /** What a command may use, as the kernel's numbers. */
@@ -41,6 +52,13 @@ export interface PolicyRule {
   readonly path: string
 }
 
+/** What commands in namespaces begin with. */
+export interface TemplateFrame {
+  readonly sharesNetwork: boolean
+  readonly mounts: readonly MountStep[]
+  readonly filter: Uint8Array
+}
+
 /** One command to start. */
 export interface RunFrame {
   readonly policy: number
@@ -50,59 +68,11 @@ export interface RunFrame {
   /** Files named `cgroup.procs`. */
   readonly groupFiles: readonly string[]
   readonly cwd: string
+  readonly cwdIdentity: Identity
+  /** On top of those of its template. */
+  readonly mounts: readonly MountStep[]
   readonly argv: readonly string[]
   readonly env: readonly string[]
-}
-
-/** What the helper and its supervisors say. */
-export type HelperFrame =
-  | { readonly kind: 'hello'; readonly hello: Hello }
-  | {
-      readonly kind: 'policy-made'
-      readonly id: number
-      readonly errno: number
-      readonly skipped: number
-    }
-  | {
-      readonly kind: 'started'
-      readonly id: number
-      readonly pid: number
-      readonly supervisor: number
-    }
-  | { readonly kind: 'failed'; readonly id: number; readonly step: number; readonly errno: number }
-  | {
-      readonly kind: 'exited'
-      readonly id: number
-      /** As `wait` reports it; -1: the supervisor was lost. */
-      readonly status: number
-      readonly leftBehind: number
-      readonly vetted: number
-      readonly refused: number
-    }
-  | { readonly kind: 'pipes-made'; readonly pipes: readonly HelperPipe[] }
-  | {
-      readonly kind: 'violation'
-      readonly id: number
-      readonly call: number
-      readonly what: string
-    }
-
-/** The first frame of a helper. */
-export interface Hello {
-  readonly protocol: number
-  /** Version of Landlock; 0: none. */
-  readonly landlock: number
-  /** The kernel lists the children of a process. */
-  readonly listsChildren: boolean
-  /** SHA-256 of the sources, in hexadecimal. */
-  readonly sources: string
-}
-
-/** A pipe that waits for a command; the ends are descriptors of the helper. */
-export interface HelperPipe {
-  readonly slot: number
-  readonly readEnd: number
-  readonly writeEnd: number
 }
 
 /** Encodes a policy; commands name it by `id`. */
@@ -121,6 +91,24 @@ export function encodePolicy(id: number, policy: PolicyFrame): Buffer {
   ])
 }
 
+/** Encodes a template; commands name it by `id`, as they do a policy. */
+export function encodeTemplate(id: number, template: TemplateFrame): Buffer {
+  const { sharesNetwork, mounts, filter } = template
+  return frame(type.template, id, [
+    u32(sharesNetwork ? 1 : 0, mounts.length, filter.length / 8),
+    ...mounts.flatMap(encodeMount),
+    filter,
+  ])
+}
+
+function encodeMount({ kind, mode, size, identity, from, to }: MountStep): Buffer[] {
+  return [u32(kind, mode), u64(size), ...encodeIdentity(identity), text(`${from}\0${to}`)]
+}
+
+function encodeIdentity({ device, inode }: Identity): Buffer[] {
+  return [u64(device), u64(inode)]
+}
+
 /**
  * Encodes a command.
  *
@@ -129,8 +117,11 @@ export function encodePolicy(id: number, policy: PolicyFrame): Buffer {
 export function encodeRun(id: number, run: RunFrame): Buffer {
   return frame(type.run, id, [
     u32(run.policy, ...run.slots),
-    u32(run.limits.length, run.groupFiles.length, run.argv.length, run.env.length),
+    u32(run.limits.length, run.groupFiles.length, run.mounts.length),
+    u32(run.argv.length, run.env.length),
     ...run.limits.flatMap(([resource, soft, hard]) => [u32(resource), u64(soft), u64(hard)]),
+    ...encodeIdentity(run.cwdIdentity),
+    ...run.mounts.flatMap(encodeMount),
     // One conversion for all of them.
     text([...run.groupFiles, run.cwd, ...run.argv, ...run.env].join('\0')),
   ])
@@ -168,85 +159,4 @@ function u64(number: bigint): Buffer {
 
 function text(value: string): Buffer {
   return encodeNames(`${value}\0`)
-}
-
-/** Cuts the bytes of the helper into frames, however they arrive. */
-export class FrameReader {
-  #rest: Buffer = Buffer.alloc(0)
-
-  /**
-   * Returns the frames that are complete now.
-   *
-   * @throws RangeError for bytes that no helper of this package sends
-   */
-  read(bytes: Buffer): HelperFrame[] {
-    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
-    const frames: HelperFrame[] = []
-    while (this.#rest.length >= 4) {
-      const length = this.#rest.readUInt32LE(0)
-      if (length < 8 || length > maxHelperFrame) throw new RangeError(`a frame of ${length} bytes`)
-      if (this.#rest.length < 4 + length) break
-      frames.push(decode(this.#rest.subarray(4, 4 + length)))
-      this.#rest = this.#rest.subarray(4 + length)
-    }
-    return frames
-  }
-}
-
-// Its longest is a violation with a path.
-const maxHelperFrame = 4096
-
-function decode(bytes: Buffer): HelperFrame {
-  const [kind, id] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4)]
-  // Out of range throws by itself.
-  const number = (index: number): number => bytes.readUInt32LE(8 + 4 * index)
-  switch (kind) {
-    case type.hello:
-      return {
-        kind: 'hello',
-        hello: {
-          protocol: number(0),
-          landlock: number(1),
-          listsChildren: (number(2) & 1) !== 0,
-          sources: bytes.toString('hex', 20, 52),
-        },
-      }
-    case type.policyMade:
-      return { kind: 'policy-made', id, errno: number(0), skipped: number(1) }
-    case type.started:
-      return { kind: 'started', id, pid: number(0), supervisor: number(1) }
-    case type.failed:
-      return { kind: 'failed', id, step: number(0), errno: number(1) }
-    case type.exited: {
-      const status = bytes.readInt32LE(8)
-      return {
-        kind: 'exited',
-        id,
-        status,
-        leftBehind: number(1),
-        vetted: number(2),
-        refused: number(3),
-      }
-    }
-    case type.pipesMade:
-      return { kind: 'pipes-made', pipes: pipesOf(bytes.length - 8, number) }
-    case type.violation:
-      // The text ends with a NUL.
-      return {
-        kind: 'violation',
-        id,
-        call: number(0),
-        what: bytes.toString('utf8', 12, bytes.length - 1),
-      }
-    default:
-      throw new RangeError(`a frame of type ${kind}`)
-  }
-}
-
-function pipesOf(bytes: number, number: (index: number) => number): HelperPipe[] {
-  return Array.from({ length: Math.ceil(bytes / 12) }, (_, pipe) => ({
-    slot: number(3 * pipe),
-    readEnd: number(3 * pipe + 1),
-    writeEnd: number(3 * pipe + 2),
-  }))
 }

@@ -1,17 +1,14 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { confineSources } from './built-programs.ts'
+import { FrameReader, type Hello, type HelperFrame } from './frame-reader.ts'
 import {
   encodeForget,
   encodeKill,
-  encodePolicy,
   encodeRun,
-  FrameReader,
-  type Hello,
-  type HelperFrame,
-  type PolicyFrame,
   protocolVersion,
   type RunFrame,
+  step,
 } from './frames.ts'
 import { PipeSlots } from './pipe-slots.ts'
 import { findProgram, startProgram } from './program.ts'
@@ -20,6 +17,13 @@ import { findProgram, startProgram } from './program.ts'
 export type CommandEvent =
   | Extract<HelperFrame, { kind: 'started' | 'failed' | 'exited' | 'violation' }>
   | { readonly kind: 'lost' }
+
+interface RunningOne {
+  readonly policy: number
+  readonly onEvent: (event: CommandEvent) => void
+}
+
+type StartFailure = Extract<HelperFrame, { kind: 'failed' }>
 
 /** A helper, or why there is none. */
 export type HelperStart = HelperProcess | { readonly why: string; readonly fix: string }
@@ -36,9 +40,11 @@ export class HelperProcess {
   readonly pid: number
   readonly pipes: PipeSlots
   readonly #socket: Socket
-  readonly #commands = new Map<number, (event: CommandEvent) => void>()
+  readonly #commands = new Map<number, RunningOne>()
   // In the order of use.
   readonly #policies = new Map<string, number>()
+  /** Policies that could not be made: commands that name one fail with the same reason. */
+  readonly #failedPolicies = new Map<number, Pick<StartFailure, 'errno' | 'mount'>>()
   #lastId = 0
   #isAlive = true
   #uses = 0
@@ -64,9 +70,12 @@ export class HelperProcess {
     this.#use(-1)
   }
 
-  /** The number of a policy, made now if it is new. Frames arrive in order, so a command may follow at once. */
-  policy(key: string, make: () => PolicyFrame): number {
-    const id = this.#policies.get(key) ?? this.#makePolicy(make())
+  /**
+   * The number of a policy, made now if it is new: `encode` returns its frame. Frames arrive in order, so a command may
+   * follow at once.
+   */
+  policy(key: string, encode: (id: number) => Buffer): number {
+    const id = this.#policies.get(key) ?? this.#makePolicy(encode)
     this.#policies.delete(key)
     this.#policies.set(key, id)
     for (const [oldest, unused] of this.#policies) {
@@ -85,7 +94,7 @@ export class HelperProcess {
   run(request: RunFrame, onEvent: (event: CommandEvent) => void): () => void {
     const id = (this.#lastId += 1)
     const frame = encodeRun(id, request)
-    this.#commands.set(id, onEvent)
+    this.#commands.set(id, { policy: request.policy, onEvent })
     this.#use(1)
     this.#send(frame)
     if (!this.#isAlive) this.#end(id, { kind: 'lost' })
@@ -99,9 +108,12 @@ export class HelperProcess {
         return this.pipes.add(frame.pipes)
       case 'started':
       case 'violation':
-        return this.#commands.get(frame.id)?.(frame)
-      case 'exited':
+        return this.#commands.get(frame.id)?.onEvent(frame)
+      case 'policy-made':
+        return this.#policyMade(frame)
       case 'failed':
+        return this.#end(frame.id, this.#explained(frame))
+      case 'exited':
         return this.#end(frame.id, frame)
       default:
     }
@@ -116,18 +128,33 @@ export class HelperProcess {
     for (const id of this.#commands.keys()) this.#end(id, { kind: 'lost' })
   }
 
-  #makePolicy(policy: PolicyFrame): number {
+  #makePolicy(encode: (id: number) => Buffer): number {
     const id = (this.#lastId += 1)
-    this.#send(encodePolicy(id, policy))
+    this.#send(encode(id))
     return id
   }
 
+  #policyMade({ id, errno, skipped }: Extract<HelperFrame, { kind: 'policy-made' }>): void {
+    if (errno === 0) return
+    if (this.#failedPolicies.size >= maxPolicies) this.#failedPolicies.clear()
+    this.#failedPolicies.set(id, { errno, mount: skipped })
+    for (const [key, policy] of this.#policies) if (policy === id) this.#policies.delete(key)
+  }
+
+  /** A command without its policy failed for the reason that the policy did. */
+  #explained(failure: StartFailure): StartFailure {
+    const policy = this.#commands.get(failure.id)?.policy
+    const reason = policy === undefined ? undefined : this.#failedPolicies.get(policy)
+    if (reason === undefined || failure.step !== step.request) return failure
+    return { ...failure, ...reason, step: step.policy }
+  }
+
   #end(id: number, event: CommandEvent): void {
-    const onEvent = this.#commands.get(id)
-    if (onEvent === undefined) return
+    const command = this.#commands.get(id)
+    if (command === undefined) return
     this.#commands.delete(id)
     this.#use(-1)
-    onEvent(event)
+    command.onEvent(event)
   }
 
   /** The event loop waits for the helper only while an answer is awaited. */

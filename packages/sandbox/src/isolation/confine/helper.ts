@@ -1,3 +1,4 @@
+import { SandboxError } from '../../errors/sandbox-error.ts'
 import { HelperProcess, type HelperStart, startHelper } from './helper-process.ts'
 
 interface KnownHelper {
@@ -24,6 +25,29 @@ export async function ensureHelper(): Promise<HelperStart> {
   helpers.set(user(), entry)
   entry.started = await starting
   return entry.started
+}
+
+/** What has to be awaited before a command can start; `undefined`: nothing. */
+export function prepareHelper(): Promise<void> | undefined {
+  const helper = helperNow()
+  if (helper === undefined) return ensureHelper().then(() => undefined)
+  if (!(helper instanceof HelperProcess) || helper.pipes.isSettled) return undefined
+  return helper.morePipes()
+}
+
+/**
+ * The living helper.
+ *
+ * @throws SandboxError `TOOL_SPAWN_FAILED` where there is none
+ */
+export function requireHelper(): HelperProcess {
+  const helper = helperNow()
+  if (helper instanceof HelperProcess) return helper
+  throw new SandboxError(
+    'TOOL_SPAWN_FAILED',
+    `The process that confines commands is not running. ${helper?.why ?? ''} Run the command again.`,
+    { effect: 'none' },
+  )
 }
 
 function user(): number {

@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs'
-import { systemMounts } from '../bubblewrap/system-mounts.ts'
+import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
 import { isWithin } from '../../path-rules/path-order.ts'
 import type { CommandAccess } from '../isolation-policy.ts'
 import type { PolicyRule } from './frames.ts'
@@ -72,7 +72,7 @@ const harmlessDevices = [
  */
 export function landlockRules(rootDir: string, around: Surroundings): PolicyRule[] {
   const { access, network, read, write = [], privateDirectory, rootHandle = rootDir } = around
-  const { programs, etc } = systemMounts(network)
+  const { programs, etc } = knownSystemMounts(network)
   const isReading = access === 'read'
   const outside = [
     ...[...programs.visible, ...read].map((path) => ({ path, rights: reading })),
@@ -81,7 +81,7 @@ export function landlockRules(rootDir: string, around: Surroundings): PolicyRule
       : [
           // Certificates are public, and programs that are configured to use them (npm's "cafile") end if they are there and
           // cannot be read.
-          ...systemMounts('host').etc.directories.map((path) => ({ path, rights: reading })),
+          ...knownSystemMounts('host').etc.directories.map((path) => ({ path, rights: reading })),
           ...[...etc.files, ...etc.links.map(({ name }) => name)].map((path) => ({
             path,
             rights: right.readFile,

@@ -3,16 +3,17 @@ import { SandboxError } from '../../errors/sandbox-error.ts'
 import { isWithin } from '../../path-rules/path-order.ts'
 import type { BackendConditions, IsolationBackend, PolicyDemands } from '../backend.ts'
 import type { FilterArchitecture } from '../bubblewrap/seccomp-table.ts'
-import { systemMounts } from '../bubblewrap/system-mounts.ts'
+import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
 import type { IsolationPolicy } from '../isolation-policy.ts'
 import type { RunningCommand, StartRequest } from '../running-command.ts'
-import type { PolicyFrame } from './frames.ts'
-import { ensureHelper, helperNow } from './helper.ts'
+import { encodePolicy, type PolicyFrame } from './frames.ts'
+import { helperNow, prepareHelper, requireHelper } from './helper.ts'
 import { HelperProcess } from './helper-process.ts'
 import { landlockConditions } from './landlock-conditions.ts'
 import { landlockFilter } from './landlock-filter.ts'
 import { probeLandlock } from './landlock-probe.ts'
 import { handledRights, identityOf, landlockRules, newestVersion } from './landlock-rules.ts'
+import { anyFile } from './mount-step.ts'
 import { PrivateDirectories, type PrivateDirectory } from './private-directories.ts'
 import { startByHelper } from './start-by-helper.ts'
 import { visibleTools } from './visible-tools.ts'
@@ -44,36 +45,39 @@ export function createLandlock(options: LandlockOptions = {}): IsolationBackend 
     Math.min(helper.hello.landlock, newestVersion, options.versionCeiling ?? newestVersion)
 
   const start = (request: StartRequest): RunningCommand => {
-    const helper = helperNow()
-    if (!(helper instanceof HelperProcess)) throw noHelper(helper?.why)
+    const helper = requireHelper()
     const tools = visibleTools(request)
     const isReading = request.policy.access === 'read'
     const directories = isReading ? null : PrivateDirectories.of(request.rootDir)
     const facts = { version: version(helper), vets, tools, directories: directories?.path ?? null }
-    const policy = helper.policy(keyOf(request, facts), () => policyFrame(request, facts))
+    const policy = helper.policy(keyOf(request, facts), (id) =>
+      encodePolicy(id, policyFrame(request, facts)),
+    )
     const own = directories?.make() ?? null
     return startByHelper(
       helper,
       {
         policy,
         cwd: request.cwdHandle,
+        cwdIdentity: anyFile,
+        mounts: [],
         argv: request.argv,
         env: environmentOf(request, own),
       },
       request,
-      async () => own?.remove(),
+      { onEnd: async () => own?.remove() },
     )
   }
 
   return {
     name: 'landlock',
-    prepare,
+    prepare: prepareHelper,
     start,
     async probe() {
-      const found = await probeLandlock({ prepare, start }, version, () => vets)
+      const found = await probeLandlock({ prepare: prepareHelper, start }, version, () => vets)
       if (found !== 'calls cannot be judged') return found
       vets = false
-      const again = await probeLandlock({ prepare, start }, version, () => vets)
+      const again = await probeLandlock({ prepare: prepareHelper, start }, version, () => vets)
       if (again === 'calls cannot be judged') throw new Error('unreachable: nothing is judged')
       return again
     },
@@ -83,21 +87,6 @@ export function createLandlock(options: LandlockOptions = {}): IsolationBackend 
       return landlockConditions(demands, { version: known, vets })
     },
   }
-}
-
-function prepare(): Promise<void> | undefined {
-  const helper = helperNow()
-  if (helper === undefined) return ensureHelper().then(() => undefined)
-  if (!(helper instanceof HelperProcess) || helper.pipes.isSettled) return undefined
-  return helper.morePipes()
-}
-
-function noHelper(why: string | undefined): SandboxError {
-  return new SandboxError(
-    'TOOL_SPAWN_FAILED',
-    `The process that confines commands is not running. ${why ?? ''} Run the command again.`,
-    { effect: 'none' },
-  )
 }
 
 interface PolicyFacts {
@@ -110,7 +99,7 @@ interface PolicyFacts {
 /** Commands with the same key share a ruleset. */
 function keyOf(request: StartRequest, facts: PolicyFacts): string {
   const { rootDir, policy } = request
-  const { etc } = systemMounts(policy.network)
+  const { etc } = knownSystemMounts(policy.network)
   return [
     facts.version,
     facts.vets,

@@ -1,6 +1,7 @@
 import { constants, openSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { encodePipes, type HelperPipe } from './frames.ts'
+import type { HelperPipe } from './frame-reader.ts'
+import { encodePipes } from './frames.ts'
 
 /** Our end of a pipe to or from a command, and the number by which the helper knows it. */
 export interface TakenPipe {

@@ -1,22 +1,34 @@
 import { constants } from 'node:os'
-import { getSystemErrorName } from 'node:util'
 import type { Violation } from '../../path-rules/violation.ts'
 import type { CommandEnd, OutputStream, RunningCommand, StartRequest } from '../running-command.ts'
-import type { RunFrame } from './frames.ts'
+import { type RunFrame, step } from './frames.ts'
 import type { CommandEvent, HelperProcess } from './helper-process.ts'
+import type { MountStep } from './mount-step.ts'
 import type { TakenPipe } from './pipe-slots.ts'
 import { descendantsOf } from './process-tree.ts'
 import { refusedCall } from './refused-call.ts'
+import { notStarted, type StartFailure } from './start-failure.ts'
 
 /** The parts of a run frame that are the backend's choice. */
-export type HelperCommand = Pick<RunFrame, 'policy' | 'cwd' | 'argv' | 'env'>
+export type HelperCommand = Pick<
+  RunFrame,
+  'policy' | 'cwd' | 'cwdIdentity' | 'mounts' | 'argv' | 'env'
+>
 
-/** Starts one command by the helper. `onEnd` is awaited before the command counts as ended. */
+/** What a backend adds to a start. */
+export interface HelperStartOptions {
+  /** Awaited before the command counts as ended. */
+  readonly onEnd?: () => Promise<void>
+  /** The mounts of the template, to name the one that did not work. */
+  readonly template?: readonly MountStep[]
+}
+
+/** Starts one command by the helper. */
 export function startByHelper(
   helper: HelperProcess,
   command: HelperCommand,
   request: StartRequest,
-  onEnd: () => Promise<void>,
+  { onEnd = async () => {}, template = [] }: HelperStartOptions = {},
 ): RunningCommand {
   const taken: TakenPipe[] = []
   const take = (end: 'read' | 'write'): TakenPipe => {
@@ -24,7 +36,9 @@ export function startByHelper(
     taken.push(pipe)
     return pipe
   }
-  const life = new CommandLife(onEnd)
+  const life = new CommandLife(onEnd, (failure) =>
+    notStarted(failure, request.argv[0], { mounts: command.mounts, template }),
+  )
   try {
     const stdin = request.hasInput ? take('write') : null
     const stdout = take('read')
@@ -36,7 +50,7 @@ export function startByHelper(
         limits: limitsOf(request),
         groupFiles: request.controlGroups.map((directory) => `${directory}/cgroup.procs`),
       },
-      (event) => life.on(event, request.argv[0]),
+      (event) => life.on(event),
     )
     const outputs: (readonly [OutputStream, TakenPipe['stream']])[] = [['stdout', stdout.stream]]
     if (stderr !== null) outputs.push(['stderr', stderr.stream])
@@ -55,7 +69,7 @@ export function startByHelper(
     }
   } catch (error) {
     for (const pipe of taken) helper.pipes.giveBack(pipe)
-    life.on({ kind: 'failed', id: 0, step: 9, errno: constants.errno.E2BIG }, request.argv[0])
+    life.on({ kind: 'failed', id: 0, step: step.request, errno: constants.errno.E2BIG, mount: 0 })
     if (error instanceof RangeError) return neverStarted(life)
     void life.ended
     throw error
@@ -73,7 +87,7 @@ function neverStarted(life: CommandLife): RunningCommand {
   }
 }
 
-/** One command as its events tell of it. */
+/** One command, by its events. */
 class CommandLife {
   readonly started: Promise<number | undefined>
   readonly ended: Promise<CommandEnd>
@@ -83,8 +97,10 @@ class CommandLife {
   #refusals = 0
   readonly #onStarted: (pid: number | undefined) => void
   readonly #onEnded: (end: CommandEnd) => void
+  readonly #endOf: (failure: StartFailure) => CommandEnd
 
-  constructor(onEnd: () => Promise<void>) {
+  constructor(onEnd: () => Promise<void>, endOfFailure: (failure: StartFailure) => CommandEnd) {
+    this.#endOf = endOfFailure
     const started = Promise.withResolvers<number | undefined>()
     const ended = Promise.withResolvers<CommandEnd>()
     this.started = started.promise
@@ -96,7 +112,7 @@ class CommandLife {
     this.#onEnded = ended.resolve
   }
 
-  on(event: CommandEvent, command: string): void {
+  on(event: CommandEvent): void {
     switch (event.kind) {
       case 'started':
         this.#supervisor = event.supervisor
@@ -106,10 +122,7 @@ class CommandLife {
         this.violations.push(refusedCall(event.call, event.what))
         return
       case 'failed':
-        return this.#end({
-          kind: 'not-started',
-          error: startError(event.step, event.errno, command),
-        })
+        return this.#end(this.#endOf(event))
       case 'lost':
         return this.#end({ kind: 'lost', why: 'The process that confines commands died.' })
       case 'exited':
@@ -157,24 +170,6 @@ const signalNames = new Map(
     name,
   ]),
 )
-
-const steps: Readonly<Record<number, string>> = {
-  1: 'a process could not be made',
-  2: 'the working directory could not be entered',
-  3: 'a resource limit or control group could not be set',
-  4: 'privileges could not be given up',
-  5: 'Landlock could not be applied',
-  6: 'the system-call filter could not be loaded',
-  7: 'its input and output could not be connected',
-  8: 'the program could not be executed',
-  9: 'the request was refused',
-}
-
-function startError(step: number, errno: number, command: string): NodeJS.ErrnoException {
-  const code = errno === 0 ? 'UNKNOWN' : getSystemErrorName(-errno)
-  const error = new Error(`spawn ${command} ${code}: ${steps[step] ?? `step ${step} failed`}`)
-  return Object.assign(error, { code, errno: -errno, syscall: 'spawn', path: command })
-}
 
 // RLIMIT_* of Linux.
 const [cpu, fileSize, core, processes] = [0, 1, 4, 6] as const

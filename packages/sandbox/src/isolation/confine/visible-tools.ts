@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { firstHiddenFile } from '../bubblewrap/command-visibility.ts'
-import { systemMounts } from '../bubblewrap/system-mounts.ts'
+import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
 import { toolchainDirectories } from '../bubblewrap/toolchains.ts'
 import type { StartRequest } from '../running-command.ts'
 
@@ -12,7 +12,7 @@ import type { StartRequest } from '../running-command.ts'
  * @throws SandboxError `TOOL_SPAWN_FAILED` when the program would not be visible
  */
 export function visibleTools({ argv, cwd, env, policy, rootDir }: StartRequest): readonly string[] {
-  const { programs, etc } = systemMounts(policy.network)
+  const { programs, etc } = knownSystemMounts(policy.network)
   const [command] = argv
   const places = [...programs.visible, ...etc.directories, ...policy.read, rootDir]
   // This process's PATH, not the command's: the environment of a command must not choose what it may read.

@@ -17,7 +17,7 @@ afterEach(() => rmSync(rootDir, { recursive: true, force: true }))
 
 const facts: BubblewrapFacts = {
   system: {
-    programs: { arguments: ['--ro-bind', '/usr', '/usr'], visible: ['/usr'] },
+    programs: { directories: ['/usr'], links: [], visible: ['/usr'] },
     etc: { files: [], links: [], directories: [] },
   },
   etcSnapshot: null,

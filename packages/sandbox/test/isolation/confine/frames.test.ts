@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeKill, encodePipes, FrameReader } from '../../../src/isolation/confine/frames.ts'
+import { FrameReader } from '../../../src/isolation/confine/frame-reader.ts'
+import { encodeKill, encodePipes } from '../../../src/isolation/confine/frames.ts'
 
 const frame = (type: number, id: number, ...numbers: number[]): Buffer => {
   const bytes = Buffer.alloc(12 + 4 * numbers.length)

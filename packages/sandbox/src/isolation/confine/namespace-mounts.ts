@@ -1,0 +1,141 @@
+import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs'
+import { isWithinAny, isWithin, parentsFirst } from '../../path-rules/path-order.ts'
+import { openPathHandles } from '../../path-rules/path-handles.ts'
+import type { CommandDirectories } from '../bubblewrap/command-directories.ts'
+import type { EtcEntries, SystemMounts } from '../bubblewrap/system-mounts.ts'
+import type { StartRequest } from '../running-command.ts'
+import * as mount from './mount-step.ts'
+import type { Identity, MountStep } from './mount-step.ts'
+
+/** What {@link templateMounts} and {@link commandMounts} need to know besides the request. */
+export interface NamespaceFacts {
+  readonly system: SystemMounts
+  /** A directory to show as `/etc`; `null`: each setting is put there by itself. */
+  readonly etcSnapshot: string | null
+  readonly directories: CommandDirectories
+}
+
+const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'] as const
+
+/**
+ * Returns what all commands of a policy see: an allow-list of the system in an otherwise empty tree, and the root. What
+ * each command has of its own is mounted above it.
+ */
+export function templateMounts(request: StartRequest, facts: NamespaceFacts): MountStep[] {
+  const { programs } = facts.system
+  const isReading = request.policy.access === 'read'
+  const hidesFiles = request.policy.deny.length > 0
+  return [
+    ...programs.directories.map((name) => mount.readOnlyPlace(name)),
+    ...programs.links.map(({ name, target }) => mount.link(name, target)),
+    ...(isReading ? (hidesFiles ? [mount.device('/dev/null')] : []) : surroundings(facts)),
+    ...parentsFirst([
+      ...facts.directories.hidden.map(({ path }) => [path, mount.directory(path)] as const),
+      ...facts.directories.readable.map((path) => [path, mount.optionalPlace(path)] as const),
+      ...facts.directories.writable.map((path) => [path, mount.place(path)] as const),
+      [request.rootDir, rootPlace(request, isReading)] as const,
+    ]).map(([, step]) => step),
+    mount.seal('/'),
+  ]
+}
+
+function surroundings({ system, etcSnapshot, directories }: NamespaceFacts): MountStep[] {
+  return [
+    ...(etcSnapshot === null ? etcMounts(system.etc) : [mount.readOnlyPlace('/etc', etcSnapshot)]),
+    // A visible one is the kernel's condition for mounting another.
+    mount.readOnlyPlace('/proc'),
+    ...devices.map((name) => mount.device(`/dev/${name}`)),
+    mount.directory('/dev/pts'),
+    mount.directory('/dev/shm'),
+    mount.link('/dev/ptmx', 'pts/ptmx'),
+    mount.link('/dev/fd', '/proc/self/fd'),
+    mount.link('/dev/core', '/proc/kcore'),
+    ...['stdin', 'stdout', 'stderr'].map((name, number) =>
+      mount.link(`/dev/${name}`, `/proc/self/fd/${number}`),
+    ),
+    ...(directories.hasSecondTemporary
+      ? [mount.directory('/var'), mount.link('/var/tmp', '../tmp')]
+      : []),
+  ]
+}
+
+function etcMounts({ files, links, directories }: EtcEntries): MountStep[] {
+  return [
+    mount.directory('/etc'),
+    ...directories.map((name) => mount.readOnlyPlace(name)),
+    ...files.map((name) => mount.optionalPlace(name, realpathSync(name))),
+    ...links.flatMap(({ name, target }) => [mount.link(name, target)]),
+  ]
+}
+
+function rootPlace(request: StartRequest, isReading: boolean): MountStep {
+  const { rootDir, rootDescriptor } = request
+  const identity =
+    rootDescriptor === undefined
+      ? identityOf(statSync(rootDir, { bigint: true }))
+      : identityOf(fstatSync(rootDescriptor, { bigint: true }))
+  const root = isReading ? mount.readOnlyPlace(rootDir) : mount.place(rootDir)
+  return { ...root, identity }
+}
+
+/** Returns what one command has of its own, and the rules for names in the root. */
+export function commandMounts(request: StartRequest, facts: NamespaceFacts): MountStep[] {
+  if (request.policy.access === 'read') return pathRules(request)
+  const { temporaryMb } = request.policy.limits
+  const { hidden, readable, writable } = facts.directories
+  const covered = hidden.filter(({ isNested }) => !isNested).map(({ path }) => path)
+  const isCovered = (path: string): boolean => isWithinAny(path, covered)
+  return [
+    mount.processes('/proc'),
+    mount.terminals('/dev/pts'),
+    mount.memory('/dev/shm', 0o1777, temporaryMb),
+    ...parentsFirst([
+      ...hidden.map(
+        ({ path, mode, isNested }) =>
+          [
+            path,
+            isNested ? mount.directory(path, mode) : mount.memory(path, mode, temporaryMb),
+          ] as const,
+      ),
+      // Above what hides it, and as the template has it.
+      ...readable.filter(isCovered).map((path) => [path, mount.optionalPlace(path)] as const),
+      ...[...writable, request.rootDir]
+        .filter(isCovered)
+        .map((path) => [path, mount.place(path)] as const),
+    ]).map(([, step]) => step),
+    ...pathRules(request),
+  ]
+}
+
+function pathRules({ rootDir, rootDescriptor, policy }: StartRequest): MountStep[] {
+  const { protect, deny } = policy
+  if (protect.length + deny.length === 0) return []
+  const handles = openPathHandles(
+    rootDescriptor === undefined ? rootDir : `/proc/self/fd/${rootDescriptor}`,
+    { protect, deny },
+  )
+  const pathOf = (name: string): string => `${rootDir === '/' ? '' : rootDir}/${name}`
+  // What lies in a hidden directory is hidden with it.
+  const isHidden = (name: string): boolean =>
+    handles.deny.some((denied) => denied.name !== name && isWithin(name, denied.name))
+  try {
+    return [
+      ...handles.ancestors.map(({ name }) => mount.pin(pathOf(name))),
+      ...handles.protect
+        .filter(({ name }) => !isHidden(name))
+        .map(({ name, descriptor }) =>
+          mount.protect(pathOf(name), identityOf(fstatSync(descriptor, { bigint: true }))),
+        ),
+      ...handles.deny
+        .filter(({ name }) => !isHidden(name))
+        .map(({ name }) => mount.hide(pathOf(name))),
+    ]
+  } finally {
+    for (const { descriptor } of [...handles.ancestors, ...handles.protect]) closeSync(descriptor)
+  }
+}
+
+/** As the helper compares it. */
+export function identityOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): Identity {
+  return { device: dev, inode: ino }
+}

@@ -1,0 +1,100 @@
+import { statSync } from 'node:fs'
+import { normalize } from 'node:path'
+import { isWithin } from '../../path-rules/path-order.ts'
+import type { IsolationBackend } from '../backend.ts'
+import { commandDirectories } from '../bubblewrap/command-directories.ts'
+import { etcSnapshot } from '../bubblewrap/etc-snapshot.ts'
+import { systemCallFilter } from '../bubblewrap/seccomp-filter.ts'
+import type { FilterArchitecture } from '../bubblewrap/seccomp-table.ts'
+import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
+import type { RunningCommand, StartRequest } from '../running-command.ts'
+import { encodeTemplate } from './frames.ts'
+import { prepareHelper, requireHelper } from './helper.ts'
+import { identityOf as identityOfFiles } from './landlock-rules.ts'
+import { keyOfSteps } from './mount-step.ts'
+import {
+  commandMounts,
+  identityOf,
+  type NamespaceFacts,
+  templateMounts,
+} from './namespace-mounts.ts'
+import { probeNamespaces } from './namespaces-probe.ts'
+import { startByHelper } from './start-by-helper.ts'
+import { visibleTools } from './visible-tools.ts'
+
+/**
+ * Returns the backend that confines commands in namespaces of their own, started by this package's helper (Linux 5.12 and
+ * newer, where user namespaces are allowed). It gives what bubblewrap gives, and needs nothing installed.
+ *
+ * Guarantees, for root and for ordinary users alike: a command can write the root (but for protected names) and private
+ * temporary directories, and nothing else; it can read those, the system's programs, tools on PATH and what the policy
+ * names; with `network: 'none'` no packet and no connection leaves; it sees no process but its own, and none of its
+ * processes outlives it, also when this process is killed.
+ *
+ * Does not protect against: bugs of the kernel; a service that listens on a socket file inside the root or a readable
+ * directory; use of the machine's time and memory; with `network: 'host'`, abstract unix sockets and all else that is
+ * reachable from here.
+ */
+export function createNamespaces(): IsolationBackend {
+  return {
+    name: 'namespaces',
+    prepare: prepareHelper,
+    start,
+    probe: () => probeNamespaces({ prepare: prepareHelper, start }),
+  }
+}
+
+function start(request: StartRequest): RunningCommand {
+  const helper = requireHelper()
+  const tools = visibleTools(request)
+  const { rootDir, policy } = request
+  const system = knownSystemMounts(policy.network)
+  const facts: NamespaceFacts = {
+    system,
+    etcSnapshot: needsOwnEtc(request, tools)
+      ? null
+      : etcSnapshot(system.etc, { key: `${process.geteuid?.()} ${policy.network}`, rootDir }),
+    directories: commandDirectories(request, { system, toolchains: tools }),
+  }
+  const template = templateMounts(request, facts)
+  const key = [
+    'namespaces',
+    policy.network,
+    identityOfFiles([...facts.directories.readable, '', ...facts.directories.writable]),
+    keyOfSteps(template),
+  ].join('\n')
+  const id = helper.policy(key, (number) =>
+    encodeTemplate(number, {
+      sharesNetwork: policy.network === 'host',
+      mounts: template,
+      filter: filter(),
+    }),
+  )
+  return startByHelper(
+    helper,
+    {
+      policy: id,
+      cwd: request.cwd,
+      cwdIdentity: identityOf(statSync(request.cwdHandle, { bigint: true })),
+      mounts: commandMounts(request, facts),
+      argv: request.argv,
+      env: Object.entries(request.env).map(([name, value]) => `${name}=${value}`),
+    },
+    request,
+    { template },
+  )
+}
+
+/** Nothing more can be mounted in the snapshot of `/etc`; a reading command sees no `/etc`. */
+function needsOwnEtc({ policy, rootDir, env }: StartRequest, tools: readonly string[]): boolean {
+  const mounted = [rootDir, ...policy.read, ...tools, env['HOME'] ?? '/', env['TMPDIR'] ?? '/']
+  return policy.access === 'read' || mounted.some((path) => isWithin(normalize(path), '/etc'))
+}
+
+let encodedFilter: Uint8Array | undefined
+
+function filter(): Uint8Array {
+  // The probe has found a program for it.
+  encodedFilter ??= systemCallFilter(process.arch as FilterArchitecture)
+  return encodedFilter
+}
