@@ -1,6 +1,5 @@
 import canonicalize from 'canonicalize'
 import { digest } from './digest.ts'
-import { fingerprint } from './fingerprint.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 
 /**
@@ -15,7 +14,6 @@ import { SmithersError } from '../errors/smithers-error.ts'
  * | `Map` | `{"$map":[[key,value],…]}`, sorted |
  * | `Set` | `{"$set":[…]}`, sorted |
  * | `undefined` in an array | `{"$undefined":true}` |
- * | a string of more than 512 UTF-16 code units | `{"$text":"…"}`, the SHA-256 of its UTF-8 form |
  * | a string with lone surrogates | `{"$utf16":"…"}`, its code units in hexadecimal |
  * | an object whose only key is one of these tags | `{"$object":{…}}`, so that no two values share a text |
  *
@@ -27,7 +25,6 @@ export function canonicalJson(value: unknown): string {
 }
 
 const maxDepth = 1000
-const longestText = 512
 // With the u flag a surrogate pair is one character and does not match.
 const loneSurrogate = /[\ud800-\udfff]/u
 const tags = new Set([
@@ -39,7 +36,6 @@ const tags = new Set([
   '$set',
   '$undefined',
   '$utf16',
-  '$text',
   '$object',
 ])
 
@@ -47,7 +43,9 @@ const tags = new Set([
 function tagged(value: unknown, path: string, depth: number): unknown {
   switch (typeof value) {
     case 'string':
-      return taggedText(value)
+      return loneSurrogate.test(value)
+        ? { $utf16: Buffer.from(value, 'utf16le').toString('hex') }
+        : value
     case 'number':
       return Number.isFinite(value) ? value : { $num: String(value) }
     case 'boolean':
@@ -61,12 +59,6 @@ function tagged(value: unknown, path: string, depth: number): unknown {
     default:
       throw notCanonical(path, `a ${typeof value}`)
   }
-}
-
-function taggedText(text: string): unknown {
-  if (loneSurrogate.test(text)) return { $utf16: Buffer.from(text, 'utf16le').toString('hex') }
-  // The canonical text is only compared and hashed, and to quote a long text takes longer than to hash it.
-  return text.length > longestText ? { $text: fingerprint(text).sha256 } : text
 }
 
 function taggedObject(value: object, path: string, depth: number): unknown {

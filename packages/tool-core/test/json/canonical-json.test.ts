@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -48,13 +47,9 @@ describe('canonicalJson', () => {
     )
   })
 
-  test('has the hash of a long text in its place, and tells it from an object like it', () => {
-    const text = 'é'.repeat(513)
-    const sha256 = createHash('sha256').update(text).digest('hex')
-    expect(canonicalJson({ text })).toBe(`{"text":{"$text":"${sha256}"}}`)
-    expect(canonicalJson({ $text: sha256 })).toBe(`{"$object":{"$text":"${sha256}"}}`)
-    expect(canonicalJson(text.slice(1))).toBe(JSON.stringify(text.slice(1)))
-    expect(canonicalJson(`${text}!`)).not.toBe(canonicalJson(`${text}?`))
+  test('holds a text of any length as RFC 8785 has it, so that other programs compute the same hash', () => {
+    const text = 'é"'.repeat(100_000)
+    expect(canonicalJson({ text })).toBe(`{"text":${JSON.stringify(text)}}`)
   })
 
   test('is JSON that reads back as the same value', () => {
