@@ -13,7 +13,7 @@ function linesOf(name: string): string[] {
   const { exitCode, stdout, stderr } = execaSync(
     process.execPath,
     // Without isolation the sandbox warns; the output of a recipe is the same.
-    ['--conditions=@smithers/source', '--disable-warning=SMITHERS_POLICY_ONLY', file],
+    ['--conditions=@smithers/source', '--disable-warning=SMITHERS_NOT_ENFORCED', file],
     {
       env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder },
       extendEnv: false,

@@ -22,7 +22,7 @@ export interface BundleOptions {
    * enforced, and changes of protected names. An error it throws fails the call.
    */
   readonly onCommand?: ((command: RanCommand) => void) | undefined
-  /** Called once when commands run without an enforced network. @default process.emitWarning */
+  /** Called once, at the first command, with all that the operating system does not enforce. @default process.emitWarning */
   readonly warn?: ((message: string) => void) | undefined
 }
 

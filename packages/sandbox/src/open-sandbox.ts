@@ -12,7 +12,7 @@ import { checkBasicPolicy } from './command-policy/basic-policy.ts'
 import { commandEnvironment } from './process/environment.ts'
 import { runCommand } from './process/run.ts'
 import { type RunSettings } from './process/run-settings.ts'
-import { policyOnlyWarning } from './isolation/policy-only-warning.ts'
+import { notEnforcedWarning } from './isolation/not-enforced-warning.ts'
 import { explainAction } from './explain-action.ts'
 import { readOptions } from './options/read-options.ts'
 import type { Sandbox, SandboxOptions } from './sandbox.ts'
@@ -64,7 +64,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     env: Object.freeze({ ...gitConfig?.env, ...env }),
     limits,
     check,
-    warn: policyOnlyWarning(report, options.warn),
+    warn: notEnforcedWarning(report, options.warn),
   })
   return Object.freeze<Sandbox>({
     rootDir,

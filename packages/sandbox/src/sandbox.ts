@@ -29,7 +29,7 @@ export interface SandboxOptions {
    * @default 'auto'
    */
   readonly isolation?: IsolationOption | undefined
-  /** Called once when commands run without an enforced network. @default process.emitWarning */
+  /** Called once, at the first command, with all that the operating system does not enforce. @default process.emitWarning */
   readonly warn?: ((message: string) => void) | undefined
 }
 

@@ -76,19 +76,6 @@ describe('createSandbox', () => {
     ).resolves.toBeDefined()
   })
 
-  test('warns once, at the first command, when only the static check guards the network', async () => {
-    const warnings: string[] = []
-    const warn = (message: string) => warnings.push(message)
-    const sandbox = await newSandbox({ isolation: 'none', warn })
-    expect(warnings).toEqual([])
-    await sandbox.run('true')
-    await sandbox.run('true')
-    expect(warnings).toEqual([expect.stringContaining('a check of their command line only')])
-    const open = await newSandbox({ isolation: 'none', network: 'host', warn })
-    await open.run('true')
-    expect(warnings).toHaveLength(1)
-  })
-
   test('reports the network that was asked for and how far it holds', async () => {
     expect((await newSandbox({ isolation: 'none' })).report).toMatchObject({
       backend: 'none',

@@ -8,16 +8,28 @@ import { code } from '../fixtures/error-code.ts'
 import { createFileTask } from '../fixtures/file-task.ts'
 
 describe('createBuiltinTools', () => {
-  test('speaks of a sandbox to the model only where one is required', () => {
-    const describedWith = (options: Parameters<typeof createBuiltinTools>[0]) =>
-      createBuiltinTools(options).bash.description
-    expect(describedWith({})).not.toContain('sandbox')
-    expect(describedWith({ isolation: 'none' })).not.toContain('sandbox')
-    expect(describedWith({ isolation: 'none' })).toContain('all rights of the user')
-    expect(describedWith({ isolation: { require: ['network'] } })).not.toContain('sandbox')
-    expect(describedWith({ isolation: { require: ['files'] } })).toContain('in a sandbox')
-    expect(describedWith({ isolation: 'require' })).toContain('in a sandbox')
-  })
+  const descriptions = [
+    { isolation: undefined, sandbox: false, rights: false },
+    { isolation: 'auto', sandbox: false, rights: false },
+    { isolation: 'none', sandbox: false, rights: true },
+    { isolation: { require: [] }, sandbox: false, rights: false },
+    { isolation: { require: ['network', 'kill', 'syscalls'] }, sandbox: false, rights: false },
+    { isolation: { require: ['files'] }, sandbox: true, rights: false },
+    { isolation: 'require', sandbox: true, rights: false },
+  ] as const
+
+  test.each(
+    descriptions.flatMap((row) =>
+      [undefined, false, true].map((allowNetwork) => ({ ...row, allowNetwork })),
+    ),
+  )(
+    'speaks of a sandbox to the model only where one is required: $isolation, network $allowNetwork',
+    ({ isolation, allowNetwork, sandbox, rights }) => {
+      const { description } = createBuiltinTools({ isolation, allowNetwork }).bash
+      expect(description.includes('in a sandbox')).toBe(sandbox)
+      expect(description.includes('all rights of the user')).toBe(rights)
+    },
+  )
 
   test('hands code the separate streams and what was enforced', async () => {
     const commands: RanCommand[] = []

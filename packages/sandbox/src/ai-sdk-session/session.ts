@@ -37,12 +37,15 @@ export function createSession(settings: RunSettings): SandboxSession {
 
 /** The agent acts on this text, so it claims only what is enforced. */
 function describe({ enforced, network }: RunSettings): string {
-  const commands =
-    enforced.files === 'enforced'
-      ? 'Commands can change nothing outside it.'
-      : 'Commands start there and are not confined: they have all rights of the user.'
-  return `File methods are confined to the root directory; relative paths start there. ${commands} ${describeNetwork(enforced.network, network)} Background processes end with the command that started them.`
+  return `File methods are confined to the root directory; relative paths start there. ${commandFiles[enforced.files]} ${describeNetwork(enforced.network, network)} Background processes end with the command that started them.`
 }
+
+const commandFiles = {
+  enforced: 'Commands can change nothing outside it.',
+  partial:
+    'Commands can change no contents outside it; rules that hide files inside it do not hold for them.',
+  none: 'Commands start there and are not confined: they have all rights of the user.',
+} as const satisfies Record<RunSettings['enforced']['files'], string>
 
 function describeNetwork(
   enforced: RunSettings['enforced']['network'],

@@ -29,7 +29,11 @@ describeIsolations('sandbox.session', (isolation) => {
     const { files, network } = sandbox.report.enforced
     expect(description).toContain('File methods are confined to the root directory')
     expect(description.includes('can change nothing outside')).toBe(files === 'enforced')
-    expect(description.includes('all rights of the user')).toBe(files !== 'enforced')
+    expect(description.includes('all rights of the user')).toBe(files === 'none')
+    const denying = await newSandbox({ isolation, files: { deny: ['.env'] } })
+    expect(denying.session().description.includes('do not hold for them')).toBe(
+      denying.report.enforced.files === 'partial',
+    )
     expect(description.includes('The network is off')).toBe(network === 'enforced')
   })
 
