@@ -37,7 +37,6 @@ export function unavailable(
 ): SmithersError {
   return new SmithersError('TOOL_LOG_UNAVAILABLE', message, {
     details: { reason },
-    effect: 'none',
     ...options,
   })
 }

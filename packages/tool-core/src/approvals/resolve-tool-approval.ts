@@ -3,6 +3,7 @@ import { canonicalJson } from '../json/canonical-json.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
+import { disownError } from '../journal/error-effect.ts'
 import { alreadyDecided } from './approval-errors.ts'
 import { approvalsOf } from './approve-call.ts'
 import {
@@ -39,6 +40,14 @@ export interface ResolveToolApprovalOptions extends ApprovalDecision, ApprovalLo
 export async function resolveToolApproval(
   options: ResolveToolApprovalOptions,
 ): Promise<ApprovalRow> {
+  try {
+    return await resolveApproval(options)
+  } catch (error) {
+    throw disownError(error)
+  }
+}
+
+async function resolveApproval(options: ResolveToolApprovalOptions): Promise<ApprovalRow> {
   const { approved, approvedArgs } = options
   if (typeof approved !== 'boolean') {
     throw new SmithersError(
@@ -64,6 +73,14 @@ export async function resolveToolApproval(
 
 /** Lists every call that waits for approval, oldest first. */
 export async function pendingApprovals(location: ApprovalLocation = {}): Promise<ApprovalRow[]> {
+  try {
+    return await listPending(location)
+  } catch (error) {
+    throw disownError(error)
+  }
+}
+
+async function listPending(location: ApprovalLocation): Promise<ApprovalRow[]> {
   const store = approvalsOf(logOf(location))
   const { runId } = location
   const rows = await store.list({

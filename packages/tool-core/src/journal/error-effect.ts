@@ -48,6 +48,17 @@ export function adoptError(error: unknown): unknown {
   return error
 }
 
+/**
+ * Marks an error as that of work which has ended, such as a run within a tool: what it says of its effect does not count
+ * for the tool that lets it through.
+ *
+ * @returns The error, to be thrown.
+ */
+export function disownError(error: unknown): unknown {
+  depart(error)
+  return error
+}
+
 /** What a call that threw may have done, or undefined when its error does not say. */
 export function effectOfError(
   error: unknown,

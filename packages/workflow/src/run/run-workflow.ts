@@ -1,4 +1,4 @@
-import { SmithersError } from '@smithers/tool-core'
+import { disownError, SmithersError } from '@smithers/tool-core'
 import type { WorkflowDefinition } from '../define/workflow-definition.ts'
 import { isPaused } from '../errors/paused.ts'
 import { prepareRun, type PreparedRun } from './prepare-run.ts'
@@ -22,6 +22,17 @@ import { WorkflowRun } from './workflow-run.ts'
 export async function runWorkflow<Input, Outputs extends object>(
   workflow: WorkflowDefinition<Input, Outputs>,
   options: RunWorkflowOptions<Input> = {},
+): Promise<WorkflowResult<Outputs>> {
+  try {
+    return await runPreparedWorkflow(workflow, options)
+  } catch (error) {
+    throw disownError(error)
+  }
+}
+
+async function runPreparedWorkflow<Input, Outputs extends object>(
+  workflow: WorkflowDefinition<Input, Outputs>,
+  options: RunWorkflowOptions<Input>,
 ): Promise<WorkflowResult<Outputs>> {
   const prepared = await prepareRun(workflow, options)
   const { runId, runs, signal, emit } = prepared

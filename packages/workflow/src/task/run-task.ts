@@ -1,4 +1,4 @@
-import { SmithersError, type ToolCallLog } from '@smithers/tool-core'
+import { disownError, SmithersError, type ToolCallLog } from '@smithers/tool-core'
 import type { ZodType } from 'zod'
 import { toleratingListener } from '../events/tolerating-listener.ts'
 import type { TaskEvent } from '../events/workflow-event.ts'
@@ -84,6 +84,14 @@ export interface TaskResult<Output> {
 export async function runTask<Output = string>(
   options: RunTaskOptions<Output>,
 ): Promise<TaskResult<Output>> {
+  try {
+    return await runLeasedTask(options)
+  } catch (error) {
+    throw disownError(error)
+  }
+}
+
+async function runLeasedTask<Output>(options: RunTaskOptions<Output>): Promise<TaskResult<Output>> {
   const {
     agent,
     prompt,
