@@ -1,4 +1,4 @@
-import { SmithersError } from '@smithers/tool-core/log'
+import { markPrompt, SmithersError } from '@smithers/tool-core/log'
 import type {
   ApprovalStore,
   RunStateStore,
@@ -124,7 +124,8 @@ function resolveSettings(options: SqliteLogOptions): Required<SqliteLogSettings>
 
 function logOn(connection: LogConnection, file: string | null): SqliteLog {
   const onDisk = file !== null
-  return {
+  // Each method waits for other processes no longer than maxWaitMs.
+  return markPrompt({
     name: 'sqlite',
     files: file === null ? [] : filesOf(file),
     capabilities: {
@@ -173,7 +174,7 @@ function logOn(connection: LogConnection, file: string | null): SqliteLog {
     recover: (query) => recoverOrphans(connection, query),
     prune: (query) => pruneInBatches(connection, query),
     close: () => connection.close(),
-  }
+  })
 }
 
 /** One statement, so the row and its claim are stored together or not at all. */

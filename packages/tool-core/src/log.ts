@@ -51,6 +51,7 @@ export {
   listLimit,
   selectRows,
 } from './log/listing.ts'
+export { boundedLog, markPrompt } from './log/bounded-log.ts'
 export { isOrphan, outcomeUnknown } from './log/orphan.ts'
 export { isRunFree } from './log/run-lease.ts'
 export { currentOwnerId, isOwnerGone } from './log/process-owner.ts'

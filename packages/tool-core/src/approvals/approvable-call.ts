@@ -1,13 +1,18 @@
 import type { JournalPolicy } from '../contract/journal-options.ts'
 import type { ConversationMessage, TaskContext, ToolContext } from '../contract/task-context.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
-import type { StartRow } from '../log/tool-call-log.ts'
+import { isThenable, type MaybePromise, type Steps } from '../async/maybe-promise.ts'
+import type { CallAbort } from '../async/call-abort.ts'
+import type { StartRow, ToolCallLog } from '../log/tool-call-log.ts'
 
 /** A call that may need approval. */
 export interface ApprovableCall {
   readonly definition: ToolDefinition
   readonly task: TaskContext
   readonly policy: JournalPolicy
+  /** The log of the task; an answer that does not come is an error in time. */
+  readonly log: ToolCallLog
+  readonly abort: CallAbort
   readonly row: StartRow
   readonly callKey: string
   readonly args: unknown
@@ -27,4 +32,12 @@ export interface ApprovedCall {
   readonly erasePreview?: () => Promise<void>
   /** Frees an approval that no log keeps, because the call did not run. */
   readonly release?: () => void
+}
+
+/** Waits for a gate that keeps its own time, until the call is aborted. */
+export function* unlessAborted<Value>(
+  { abort }: Pick<ApprovableCall, 'abort'>,
+  value: MaybePromise<Value>,
+): Steps<Value> {
+  return isThenable(value) ? ((yield abort.unlessAborted(value)) as Value) : value
 }

@@ -1,5 +1,5 @@
 import { contextOfCall } from '../context/ambient-context.ts'
-import { CallAbort } from '../context/call-abort.ts'
+import { CallAbort } from '../async/call-abort.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { loggedInput } from '../journal/log-mappers.ts'
@@ -78,7 +78,8 @@ async function askAbout(
     experimental_sandbox: call.experimental_sandbox,
     abortSignal: new CallAbort(() => [call.abortSignal]).signal,
   }
-  if (!(await isNeeded(approval, { args: input, context: () => context }))) return 'not-applicable'
+  if (!(await isNeeded(approval, { args: input, context: () => context, definition, task })))
+    return 'not-applicable'
   const seen = loggedInput(definition, input)
   const { json } = recordJson(seen, policy.redact, task.maxOutputBytes)
   const reason = promptText(approval.prompt, input, json, policy.redact)

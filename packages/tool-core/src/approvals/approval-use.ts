@@ -58,12 +58,12 @@ const swept = new WeakSet<object>()
 /** Closes the used approvals of a run that an earlier process could not close, because it ended first. */
 export async function closeUsedApprovals(
   store: ApprovalStore,
-  task: { readonly log: ToolCallLog; readonly runId: string },
+  { log, task }: { readonly log: ToolCallLog; readonly task: { readonly runId: string } },
   onLogError: (error: unknown) => void,
 ): Promise<void> {
   if (swept.has(task)) return
   swept.add(task)
-  const { log, runId } = task
+  const { runId } = task
   for (const { id } of await store.list({ runId, status: 'approved', limit: Infinity })) {
     const use = await approvalUse(log, id)
     if (use.kind === 'used') await closeApproval(store, id, onLogError)

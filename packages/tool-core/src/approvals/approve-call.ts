@@ -1,5 +1,6 @@
-import { chain, rescue } from '../async/maybe-promise.ts'
+import { chain, isThenable, rescue } from '../async/maybe-promise.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
+import { withTimeout } from '../async/with-timeout.ts'
 import type { ApprovalSettings } from '../contract/gate-options.ts'
 import type { ToolContext } from '../contract/task-context.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
@@ -27,29 +28,46 @@ export function approveCall(
   return chain(isNeeded(settings, call), (yes) => (yes ? approve(call, settings) : undefined))
 }
 
-/** Whether a call needs approval: unless the rule says `false`. A rule that fails has allowed nothing. */
+/**
+ * Whether a call needs approval: unless the rule says `false`. A rule that fails, or takes longer than the tool may, has
+ * allowed nothing.
+ */
 export function isNeeded(
   { needed, readsContext }: ApprovalSettings,
-  { args, context }: Pick<ApprovableCall, 'args' | 'context'>,
+  {
+    args,
+    context,
+    definition,
+    task,
+  }: Pick<ApprovableCall, 'args' | 'context' | 'definition' | 'task'>,
 ): MaybePromise<boolean> {
   if (needed === true) return true
   return rescue(
     () =>
       chain(
-        needed(args, readsContext ? context() : noContext) as MaybePromise<unknown>,
+        ruleInTime(
+          needed(args, readsContext ? context() : noContext),
+          definition.timeoutMs ?? task.timeoutMs,
+        ),
         (answer) => answer !== false,
       ),
     () => true,
   )
 }
 
+function ruleInTime(answer: unknown, timeoutMs: number): MaybePromise<unknown> {
+  if (!isThenable(answer)) return answer
+  const timedOut = (): Error => new Error(`needsApproval took longer than ${timeoutMs} ms`)
+  return withTimeout(answer, { timeoutMs, timedOut })
+}
+
 const noContext = Object.freeze({}) as ToolContext
 
 async function approve(call: ApprovableCall, settings: ApprovalSettings): Promise<ApprovedCall> {
-  const { task, policy, callKey, row: start } = call
-  const { log, runId } = task
+  const { task, log, policy, callKey, row: start } = call
+  const { runId } = task
   const store = approvalsOf(log)
-  await closeUsedApprovals(store, task, policy.onLogError)
+  await closeUsedApprovals(store, { log, task }, policy.onLogError)
   const wanted = { runId, callKey, inputHash: start.inputHash ?? '', limit: 1 }
   for (;;) {
     const [latest] = await store.list(wanted)
@@ -142,14 +160,19 @@ async function withApproversArguments(
   { prompt, ttlMs }: ApprovalSettings,
 ): Promise<ApprovedCall | undefined> {
   const { id, approvedArgsJson, decidedBy } = approval
-  const { definition, args, policy } = call
+  const { definition, args, policy, task } = call
+  const timeoutMs = definition.timeoutMs ?? task.timeoutMs
   const held = {
     approvalId: id,
     close: (): Promise<void> => closeApproval(store, id, policy.onLogError),
     erasePreview: (): Promise<void> => erasePreview(store, approval, policy.onLogError),
   }
   if (approvedArgsJson === null) return { args, ...held }
-  const checked = await checkApprovedArguments(definition.schema, JSON.parse(approvedArgsJson))
+  const checked = await checkApprovedArguments(
+    definition.schema,
+    JSON.parse(approvedArgsJson),
+    timeoutMs,
+  )
   if (checked.ok) return { args: checked.args, ...held }
   const by = decidedBy === null ? '' : ` by ${decidedBy}`
   const note = `The arguments given${by} do not match the schema of the tool. ${checked.problem}. Correct them and decide again.`

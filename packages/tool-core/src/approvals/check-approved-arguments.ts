@@ -1,5 +1,7 @@
 import type { ZodType } from 'zod'
 import { runSchema, type SchemaResult } from '../contract/run-schema.ts'
+import { isThenable } from '../async/maybe-promise.ts'
+import { withTimeout } from '../async/with-timeout.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 
 /** Arguments from an approver, parsed; or the problem with them. */
@@ -7,14 +9,21 @@ export type CheckedArguments =
   | { readonly ok: true; readonly args: unknown }
   | { readonly ok: false; readonly problem: string }
 
-/** Checks an approver's arguments with a tool's schema. A schema whose checks throw has accepted nothing. */
+/** Checks an approver's arguments with a tool's schema. A schema that throws, or takes too long, has accepted nothing. */
 export async function checkApprovedArguments(
   schema: ZodType,
   args: unknown,
+  timeoutMs: number,
 ): Promise<CheckedArguments> {
   let result: SchemaResult
   try {
-    result = await runSchema(schema, args)
+    const checking = runSchema(schema, args)
+    result = isThenable(checking)
+      ? await withTimeout(checking, {
+          timeoutMs,
+          timedOut: () => new Error(`its checks took longer than ${timeoutMs} ms`),
+        })
+      : checking
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return { ok: false, problem: `The schema could not check them: ${why}` }

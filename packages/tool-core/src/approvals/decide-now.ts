@@ -3,7 +3,6 @@ import { abortedError } from '../journal/call-errors.ts'
 import type { ApprovalSettings } from '../contract/gate-options.ts'
 import type { ApprovalDecision, ApprovalRequest } from '../contract/on-approval.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
-import type { ToolDefinition } from '../contract/tool-definition.ts'
 import type { ApprovableCall } from './approvable-call.ts'
 import { approvalRequired } from './approval-errors.ts'
 import { checkApprovedArguments } from './check-approved-arguments.ts'
@@ -11,7 +10,7 @@ import { recordDecision } from './record-decision.ts'
 
 /**
  * Puts a pending approval to the run's `onApproval` and records its decision. The answer is awaited until the approval
- * expires or the call is aborted.
+ * expires, the call is aborted, or the time of `approvalTimeoutMs` or of the tool is over.
  *
  * @throws SmithersError `TOOL_APPROVAL_REQUIRED` without an `onApproval`, without a decision from it, and for an answer
  *   whose `approved` is neither true nor false. The approval stays pending.
@@ -22,7 +21,7 @@ export async function decideNow(
   call: ApprovableCall,
   settings: ApprovalSettings,
 ): Promise<void> {
-  const { definition, args, policy, context } = call
+  const { definition, args, policy, context, task } = call
   const { onApproval } = policy
   if (onApproval === undefined) throw approvalRequired(pending)
   let problem: string | undefined
@@ -36,18 +35,22 @@ export async function decideNow(
     }
     const answer = (async () => onApproval(request))()
     const decision = await withTimeout(answer, {
-      timeoutMs: timeLeft(pending),
+      timeoutMs: timeLeft(pending, call),
       timedOut: () => approvalRequired(pending),
       signal: request.context.abortSignal,
       aborted: (reason) => abortedError(pending.toolName, reason),
     }).catch((error: unknown) => {
-      void recordLate(store, pending, definition, answer)
+      void recordLate(store, pending, call, answer)
       throw error
     })
     if (decision === undefined) throw approvalRequired(pending)
     assertDecided(pending, decision)
     if (decision.approved && decision.approvedArgs !== undefined) {
-      const checked = await checkApprovedArguments(definition.schema, decision.approvedArgs)
+      const checked = await checkApprovedArguments(
+        definition.schema,
+        decision.approvedArgs,
+        definition.timeoutMs ?? task.timeoutMs,
+      )
       if (!checked.ok) {
         problem = checked.problem
         continue
@@ -63,7 +66,7 @@ export async function decideNow(
 async function recordLate(
   store: ApprovalStore,
   pending: ApprovalRow,
-  { schema }: ToolDefinition,
+  { definition, task }: ApprovableCall,
   answer: Promise<ApprovalDecision | undefined>,
 ): Promise<void> {
   try {
@@ -72,7 +75,8 @@ async function recordLate(
     assertDecided(pending, decision)
     const { approved, approvedArgs } = decision
     if (approved && approvedArgs !== undefined) {
-      if (!(await checkApprovedArguments(schema, approvedArgs)).ok) return
+      if (!(await checkApprovedArguments(definition.schema, approvedArgs, task.timeoutMs)).ok)
+        return
     }
     await recordDecision(store, pending, decision)
   } catch {
@@ -97,11 +101,11 @@ function assertDecided(
   )
 }
 
-/** Milliseconds until the approval expires; undefined when it does not, or later than a timer can wait. */
-function timeLeft({ expiresAtMs }: ApprovalRow): number | undefined {
-  if (expiresAtMs === null) return undefined
-  const left = Math.max(0, expiresAtMs - Date.now())
-  return left > longestTimerMs ? undefined : left
+/** How long to wait for an answer, in milliseconds. */
+function timeLeft(
+  { expiresAtMs }: ApprovalRow,
+  { definition, policy }: Pick<ApprovableCall, 'definition' | 'policy'>,
+): number {
+  const untilExpired = expiresAtMs === null ? Infinity : Math.max(0, expiresAtMs - Date.now())
+  return Math.min(policy.approvalTimeoutMs, definition.timeoutMs ?? Infinity, untilExpired)
 }
-
-const longestTimerMs = 2 ** 31 - 1

@@ -1,6 +1,7 @@
 import { getToolContext } from '../context/ambient-context.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import { boundedLog } from '../log/bounded-log.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { disownError } from '../journal/error-effect.ts'
@@ -92,9 +93,15 @@ async function listPending(location: ApprovalLocation): Promise<ApprovalRow[]> {
   return current.filter(({ status }) => status === 'pending').toReversed()
 }
 
+/** The default of a run. */
+const logTimeoutMs = 30_000
+
+/** Of a schema without its author's functions. */
+const checkTimeoutMs = 60_000
+
 function logOf({ log }: ApprovalLocation): ToolCallLog {
   const chosen = log ?? getToolContext()?.log
-  if (chosen !== undefined) return chosen
+  if (chosen !== undefined) return boundedLog(chosen, logTimeoutMs)
   throw new SmithersError(
     'INVALID_INPUT',
     'Outside a run, pass the log that holds the approval: { log, … }.',
@@ -138,7 +145,11 @@ async function check({ id, toolName, inputSchemaJson }: ApprovalRow, args: unkno
       'The schema has no JSON form, so they can only be checked where the tool is',
     )
   }
-  const checked = await checkApprovedArguments(await schemaFromJson(inputSchemaJson), args)
+  const checked = await checkApprovedArguments(
+    await schemaFromJson(inputSchemaJson),
+    args,
+    checkTimeoutMs,
+  )
   if (!checked.ok) throw argumentsRefused(toolName, id, checked.problem)
 }
 

@@ -8,9 +8,10 @@ import type { CallIdentity } from '../history/call-identity.ts'
 import { decideReplay, onRetryOf, type ReplayDecision } from '../history/replay-decision.ts'
 import { fencedError, inProgressError } from '../journal/call-errors.ts'
 import { waitForHolder } from '../journal/wait-for-holder.ts'
+import { boundedLog } from '../log/bounded-log.ts'
 import type { ToolCallClaim, ToolCallRow } from '../log/tool-call-row.ts'
 import { createCallContext } from './call-context.ts'
-import { type BegunCall, type CallScope, stoppedError } from './call-scope.ts'
+import { awaited, type BegunCall, type CallScope, stoppedError, waitError } from './call-scope.ts'
 import {
   answerFromRecord,
   noteRepetition,
@@ -147,8 +148,14 @@ export class CallAdmission {
         args: this.#args,
         messages: options.messages,
         context: () => this.#running().context,
+        abort: this.#call.abort,
+        log:
+          definition.timeoutMs === undefined
+            ? journal.log
+            : boundedLog(task.log, Math.min(journal.policy.logTimeoutMs, definition.timeoutMs)),
       })
-    } catch (error) {
+    } catch (thrown) {
+      const error = waitError(this.#call, thrown)
       const waits = isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED'
       // Outside a run there is nothing to pause or to resume.
       if (waits && !task.ephemeral) journal.pause.add(error)
@@ -205,6 +212,8 @@ export class CallAdmission {
       })
       return started.ok ? undefined : started.existing
     } catch (error) {
+      const ended = waitError(this.#call, error)
+      if (ended !== error) return yield* finish.refuse(ended)
       finish.withoutLog(error)
       return undefined
     }
@@ -237,13 +246,15 @@ export class CallAdmission {
   /** Waits for the call that holds the key, and adds it to what is decided on. */
   *#awaitHolder(existing: ToolCallRow): Steps<void> {
     const call = this.#call
-    const { log, timeoutMs } = call.task
-    const signal = call.options.abortSignal
+    const { log } = call.journal
+    const { timeoutMs } = call.task
+    const { signal } = call.abort
     let holder: ToolCallRow | undefined
     try {
-      holder = yield* settled(waitForHolder(log, existing, { waitMs: timeoutMs, signal }))
+      holder = yield* awaited(call, waitForHolder(log, existing, { waitMs: timeoutMs, signal }))
     } catch (error) {
-      if (signal?.aborted === true) yield* call.finish.refuse(stoppedError(call) ?? error)
+      const ended = waitError(call, error)
+      if (ended !== error) yield* call.finish.refuse(ended)
       call.finish.withoutLog(error)
     }
     if (holder === undefined) {

@@ -3,7 +3,7 @@ import { invalidBefore } from '../contract/tool-call-options.ts'
 import { identifyCall } from '../history/call-identity.ts'
 import { answeredError } from '../journal/final-answer.ts'
 import { CallAdmission } from './admit-call.ts'
-import { type BegunCall, type CallScope, stoppedError } from './call-scope.ts'
+import { type BegunCall, type CallScope, stoppedError, waitError } from './call-scope.ts'
 import { hintAtMissingRun } from './definition-warning.ts'
 import { describeInvalidInput, validateInput } from './validate-input.ts'
 
@@ -14,8 +14,10 @@ export function* beginCall(call: CallScope, given: unknown): Steps<BegunCall> {
   // Some providers number the calls of every reply alike: an older note is of another call.
   journal.history.notes.delete(options.toolCallId)
   try {
-    yield* journal.open()
+    yield* journal.open(call.abort)
   } catch (error) {
+    const ended = waitError(call, error)
+    if (ended !== error) return yield* finish.refuse(ended)
     finish.withoutLog(error)
   }
   let args: unknown
@@ -23,12 +25,12 @@ export function* beginCall(call: CallScope, given: unknown): Steps<BegunCall> {
     const answered = call.answeredBefore === false ? false : yield* settled(call.answeredBefore)
     const stopped = answered ? answeredError(record.row.toolName) : stoppedError(call)
     if (stopped !== undefined) throw stopped
-    args = yield* validateInput(definition, given)
+    args = yield* validateInput(call, given)
     const refusal = options[invalidBefore]
     if (refusal !== undefined) throw refusal
   } catch (error) {
     record.describeGiven(describeInvalidInput(definition, given))
-    return yield* finish.refuse(error)
+    return yield* finish.refuse(waitError(call, error))
   }
   let admission: CallAdmission
   try {

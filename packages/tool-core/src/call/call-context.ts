@@ -1,4 +1,4 @@
-import type { CallAbort } from '../context/call-abort.ts'
+import type { CallAbort } from '../async/call-abort.ts'
 import type { ConversationMessage, TaskContext, ToolContext } from '../contract/task-context.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
 import type { StartRow } from '../log/tool-call-log.ts'

@@ -1,13 +1,13 @@
 import { contextOfCall } from '../context/ambient-context.ts'
-import { CallAbort } from '../context/call-abort.ts'
-import type { MaybePromise } from '../async/maybe-promise.ts'
+import { CallAbort, WaitTimeout } from '../async/call-abort.ts'
+import { isThenable, type MaybePromise, type Steps } from '../async/maybe-promise.ts'
 import type { SmithersError } from '../errors/smithers-error.ts'
 import { completeCallOptions, type ToolCallOptions } from '../contract/tool-call-options.ts'
 import type { TaskContext, ToolContext } from '../contract/task-context.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import type { GateReservation } from '../gates/gate-reservation.ts'
 import { type AttemptJournal, journalOf } from '../journal/attempt-journal.ts'
-import { abortedError } from '../journal/call-errors.ts'
+import { abortedError, lateBeginError } from '../journal/call-errors.ts'
 import { CallRecord } from '../journal/call-record.ts'
 import { departuresUntilNow } from '../journal/error-effect.ts'
 import type { SettleFinalAnswer } from '../journal/final-answer.ts'
@@ -46,7 +46,8 @@ export function openCall(
   const options = complete ? given : completeCallOptions(given)
   const task = contextOfCall(options)
   const journal = journalOf(task)
-  const record = new CallRecord(definition, journal, options.toolCallId)
+  const abort = new CallAbort(() => [options.abortSignal, journal.signal], definition.timeoutMs)
+  const record = new CallRecord(definition, journal, options.toolCallId, abort)
   const { finalAnswer } = journal
   const answeredBefore = finalAnswer.given
   journal.pause.begin()
@@ -57,7 +58,7 @@ export function openCall(
     options,
     record,
     finish: new CallFinish(definition, journal, record, options.toolCallId),
-    abort: new CallAbort(() => [options.abortSignal, journal.signal]),
+    abort,
     answeredBefore,
     settleFinalAnswer: definition.finalAnswer ? finalAnswer.mayFollow() : undefined,
     since: departuresUntilNow(),
@@ -70,6 +71,19 @@ export function leaveCall({ settleFinalAnswer, journal }: CallScope): void {
   // Without effect when the call was valid.
   settleFinalAnswer?.(false)
   journal.pause.end()
+}
+
+/** Waits for something before the call begins, until the call is aborted or its time is over. */
+export function* awaited<Value>(call: CallScope, value: MaybePromise<Value>): Steps<Value> {
+  return isThenable(value) ? ((yield call.abort.race(value)) as Value) : value
+}
+
+/** Why a call must not begin because of what ended a wait; the error itself when it says so. */
+export function waitError(call: CallScope, error: unknown): unknown {
+  if (error instanceof WaitTimeout) {
+    return lateBeginError(call.definition.metadata.name, error.timeoutMs)
+  }
+  return stoppedError(call) ?? error
 }
 
 /** Why a call must not begin: its run or its agent has ended. */

@@ -6,7 +6,8 @@ import {
   verifyTimeoutError,
 } from '../journal/call-errors.ts'
 import { runWithinTask } from '../context/ambient-context.ts'
-import { type BegunCall, type CallScope, stoppedError } from './call-scope.ts'
+import type { ToolCallRow } from '../log/tool-call-row.ts'
+import { awaited, type BegunCall, type CallScope, stoppedError, waitError } from './call-scope.ts'
 import { type CallSummary, outcomeOf } from '../history/call-summary.ts'
 import { drive, settled, type Steps } from '../async/maybe-promise.ts'
 import { readRecordedJson } from '../json/read-recorded-json.ts'
@@ -120,8 +121,14 @@ export function noteUnreusable(
   journal.history.notes.set(options.toolCallId, note)
 }
 
-function* outputOf({ task }: CallScope, prior: CallSummary): Steps<RecordedJson> {
-  const [row] = yield* settled(task.log.list({ callToken: prior.callToken, limit: 1 }))
+function* outputOf(call: CallScope, prior: CallSummary): Steps<RecordedJson> {
+  let row: ToolCallRow | undefined
+  try {
+    const rows = call.journal.log.list({ callToken: prior.callToken, limit: 1 })
+    row = (yield* awaited(call, rows))[0]
+  } catch (error) {
+    return yield* call.finish.refuse(waitError(call, error))
+  }
   return { json: row?.outputJson ?? null, exact: row?.outputExact === true }
 }
 
@@ -129,7 +136,7 @@ function* outputOf({ task }: CallScope, prior: CallSummary): Steps<RecordedJson>
 async function priorCall(call: CallScope, prior: CallSummary): Promise<PriorCall> {
   const { idempotencyKey, attempt, startedAtMs } = prior
   const outcome = outcomeOf(prior) === 'success' ? 'success' : 'unknown'
-  const [row] = await call.task.log.list({ callToken: prior.callToken, limit: 1 })
+  const [row] = await call.journal.log.list({ callToken: prior.callToken, limit: 1 })
   const { inputJson = null, errorJson = null } = row ?? {}
   return { idempotencyKey, attempt, startedAtMs, outcome, inputJson, errorJson }
 }

@@ -42,13 +42,13 @@ export function* failCall(call: CallScope, error: unknown): Steps<unknown> {
 
 /** What the agent gets of an output. */
 export function* shownOutput(call: CallScope, output: unknown): Steps<unknown> {
-  const { definition, task, journal, record } = call
+  const { definition, journal, record } = call
   const { maxInlineOutputBytes: maxBytes, redact, onLogError } = journal.policy
   const { archivesOutput, logOutput, streams } = definition
   if (maxBytes === undefined || !archivesOutput) return output
   // What the log may not see whole is not kept whole either; what a stream has shown cannot be taken back.
   if (logOutput !== undefined || streams) return output
-  const { state, capabilities } = task.log
+  const { state, capabilities } = journal.log
   if (state === undefined || capabilities.state !== true) return output
   return yield* inlineOutput(output, {
     maxBytes,

@@ -1,6 +1,9 @@
 import { SmithersError } from '../errors/smithers-error.ts'
-import { settled, type Steps } from '../async/maybe-promise.ts'
-import { runSchema } from '../contract/run-schema.ts'
+import { lateBeginError } from '../journal/call-errors.ts'
+import type { CallScope } from './call-scope.ts'
+import { withTimeout } from '../async/with-timeout.ts'
+import { isThenable, type Steps } from '../async/maybe-promise.ts'
+import { runSchema, type SchemaResult } from '../contract/run-schema.ts'
 import { isParsed } from './parsed-input.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 
@@ -10,12 +13,17 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
  *
  * @throws SmithersError `INVALID_INPUT`, naming each place and what is wrong there, never the value.
  */
-export function* validateInput(definition: ToolDefinition, args: unknown): Steps<unknown> {
+export function* validateInput(call: CallScope, args: unknown): Steps<unknown> {
+  const { definition, task, abort } = call
   const { schema, parsesOnce } = definition
   if (parsesOnce && isParsed(schema, args)) return args
-  const result = yield* settled(
-    parsesOnce ? runSchema(schema, args) : schema['~standard'].validate(args),
-  )
+  const checking = parsesOnce ? runSchema(schema, args) : schema['~standard'].validate(args)
+  const result = isThenable(checking)
+    ? ((yield withTimeout(abort.race(checking), {
+        timeoutMs: task.timeoutMs,
+        timedOut: (timeoutMs) => lateBeginError(definition.metadata.name, timeoutMs),
+      })) as SchemaResult)
+    : checking
   if (result.issues === undefined) return result.value
   const issues = result.issues.map(({ path = [], message }) => ({
     path: steps(path).map(shortName).join('.'),

@@ -72,6 +72,8 @@ const runOptions = {
   maxInlineOutputBytes: true,
   onApproval: true,
   previews: true,
+  logTimeoutMs: true,
+  approvalTimeoutMs: true,
   maxWarningBytes: true,
 } as const satisfies OptionNames<ToolContextOptions & { maxWarningBytes: number }>
 

@@ -1,4 +1,5 @@
 import type { OnApproval } from './on-approval.ts'
+import { longestTimerMs } from './longest-timer.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { compileRedaction, type Redaction, type RedactionOptions } from '../json/redaction.ts'
 
@@ -52,6 +53,20 @@ export interface JournalOptions {
   readonly maxInlineOutputBytes?: number | undefined
   /** Decides about calls that need approval at once, while the run continues. @default they wait, and the run pauses */
   readonly onApproval?: OnApproval | undefined
+  /**
+   * How long the log may take for one answer, in milliseconds; then it counts as unavailable. A call that is aborted, or
+   * whose `timeoutMs` is over, does not wait that long.
+   *
+   * @default 30_000
+   */
+  readonly logTimeoutMs?: number | undefined
+  /**
+   * How long `onApproval` may take for one answer, in milliseconds. Then the request stays pending and the run pauses; an
+   * answer that comes later still counts for the next attempt.
+   *
+   * @default 3_600_000 (one hour)
+   */
+  readonly approvalTimeoutMs?: number | undefined
   /** Keep `approvalPreview` of tools with requests for approval. @default true */
   readonly previews?: boolean | undefined
 }
@@ -70,6 +85,8 @@ export interface JournalPolicy {
   readonly abortSignal: AbortSignal | undefined
   readonly onLogError: (error: unknown) => void
   readonly onApproval: OnApproval | undefined
+  readonly logTimeoutMs: number
+  readonly approvalTimeoutMs: number
   readonly previews: boolean
   readonly maxInlineOutputBytes: number | undefined
   /** An engine supplied a snapshot, so there is something to call. */
@@ -100,6 +117,8 @@ export function resolveJournalPolicy(
     abortSignal: options.abortSignal,
     onLogError: options.onLogError ?? ignore,
     onApproval: options.onApproval,
+    logTimeoutMs: duration('logTimeoutMs', options.logTimeoutMs) ?? 30_000,
+    approvalTimeoutMs: duration('approvalTimeoutMs', options.approvalTimeoutMs) ?? 3_600_000,
     previews: options.previews ?? true,
     maxInlineOutputBytes: positive('maxInlineOutputBytes', options.maxInlineOutputBytes),
     ...facts,
@@ -127,6 +146,16 @@ function lease(value: number | undefined): number | undefined {
     'INVALID_INPUT',
     `leaseMs must be at most ${longestLeaseMs} (one hour), got ${leaseMs}.`,
     { details: { option: 'leaseMs', value: String(leaseMs) } },
+  )
+}
+
+function duration(name: string, value: number | undefined): number | undefined {
+  const given = positive(name, value)
+  if (given === undefined || given <= longestTimerMs) return given
+  throw new SmithersError(
+    'INVALID_INPUT',
+    `${name} must be at most ${longestTimerMs} milliseconds, got ${given}.`,
+    { details: { option: name, value: String(given) } },
   )
 }
 

@@ -1,7 +1,11 @@
-import { settled, type Steps } from '../async/maybe-promise.ts'
+import type { Steps } from '../async/maybe-promise.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { isNeeded } from '../approvals/approve-call.ts'
-import type { ApprovableCall, ApprovedCall } from '../approvals/approvable-call.ts'
+import {
+  type ApprovableCall,
+  type ApprovedCall,
+  unlessAborted,
+} from '../approvals/approvable-call.ts'
 import type { ApprovalSettings } from '../contract/gate-options.ts'
 import { gatesOutsideRun } from './gates-outside-run.ts'
 import { sdkApprovalOf } from '../approvals/sdk-approval.ts'
@@ -16,7 +20,7 @@ export function* approveOutsideRun(
   call: ApprovableCall,
   settings: ApprovalSettings,
 ): Steps<ApprovedCall | undefined> {
-  if (!(yield* settled(isNeeded(settings, call)))) return undefined
+  if (!(yield* unlessAborted(call, isNeeded(settings, call)))) return undefined
   const { definition, messages, row, args } = call
   const approvalId = sdkApprovalOf(messages, row.toolCallId ?? '')
   const { usedApprovals } = gatesOutsideRun(definition, messages)

@@ -1,10 +1,15 @@
+import type { ToolCallLog } from '../log/tool-call-log.ts'
 import { settled, type Steps } from '../async/maybe-promise.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import { approveCall, isNeeded } from '../approvals/approve-call.ts'
 import { unusedApprovals } from '../approvals/approval-use.ts'
-import type { ApprovableCall, ApprovedCall } from '../approvals/approvable-call.ts'
+import {
+  type ApprovableCall,
+  type ApprovedCall,
+  unlessAborted,
+} from '../approvals/approvable-call.ts'
 import { type ExecutionLimit, limitError } from './execution-limit.ts'
 import type { ApprovalSettings, LimitSettings } from '../contract/gate-options.ts'
 
@@ -20,14 +25,14 @@ export function* approveWithinLimit(
   { most }: LimitSettings,
   executions: ExecutionLimit,
 ): Steps<ApprovedCall | undefined> {
-  if (!(yield* settled(isNeeded(settings, call)))) return undefined
-  const { task, callKey, row } = call
+  if (!(yield* unlessAborted(call, isNeeded(settings, call)))) return undefined
+  const { task, log, callKey, row } = call
   const answered = executions.ask(callKey)
   try {
-    const open = yield* openApprovals(task, row.toolName)
+    const open = yield* openApprovals(log, task, row.toolName)
     const keptFor = executions.keptFor(most, callKey, open)
     if (keptFor !== undefined) throw limitError(row.toolName, most, keptFor)
-    return yield* settled(approveCall(call, { ...settings, needed: true }))
+    return yield* unlessAborted(call, approveCall(call, { ...settings, needed: true }))
   } finally {
     answered()
   }
@@ -35,7 +40,8 @@ export function* approveWithinLimit(
 
 /** The approvals of a tool for which its limit keeps a slot: those that are pending, and those given and not yet used. */
 function* openApprovals(
-  { log, runId }: TaskContext,
+  log: ToolCallLog,
+  { runId }: TaskContext,
   toolName: string,
 ): Steps<readonly ApprovalRow[]> {
   const { approvals, capabilities } = log

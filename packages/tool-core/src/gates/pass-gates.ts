@@ -6,15 +6,16 @@ import { withTimeout } from '../async/with-timeout.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { hashInput } from '../history/call-identity.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
-import type { StartRow } from '../log/tool-call-log.ts'
+import type { CallAbort } from '../async/call-abort.ts'
+import type { StartRow, ToolCallLog } from '../log/tool-call-log.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import type { ToolContext } from '../contract/task-context.ts'
 import type { ConversationMessage } from '../contract/task-context.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import { approveCall } from '../approvals/approve-call.ts'
-import { type ApprovedCall } from '../approvals/approvable-call.ts'
 import { approveOutsideRun } from './approve-outside-run.ts'
+import { type ApprovedCall, unlessAborted } from '../approvals/approvable-call.ts'
 import { executionsOf, limitError } from './execution-limit.ts'
 import { GateReservation } from './gate-reservation.ts'
 import type {
@@ -34,6 +35,9 @@ export interface CallAtGates {
   readonly gates: GateSettings
   readonly task: TaskContext
   readonly policy: JournalPolicy
+  /** The log of the task; an answer that does not come is an error in time. */
+  readonly log: ToolCallLog
+  readonly abort: CallAbort
   readonly row: StartRow
   /** The same for the same call in every attempt, and for no other call of the run. */
   readonly callKey: string
@@ -88,7 +92,7 @@ function* reserveSlot(call: CallAtGates, reservation: GateReservation): Steps<bo
   const fresh = task.ephemeral || policy.startsEmpty
   const executions = sharedGates(call).limitOf(name)
   const earlier = function* (): Steps<readonly ToolCallRow[]> {
-    return fresh ? [] : yield* executionsOf(task.log, task.runId, name)
+    return fresh ? [] : yield* executionsOf(call.log, task.runId, name)
   }
   const slot = yield* executions.reserve(limit, earlier)
   if (slot === undefined) {
@@ -120,7 +124,7 @@ function* ask(
   limit: LimitSettings | undefined,
 ): Steps<ApprovedCall | undefined> {
   if (call.task.ephemeral) return yield* approveOutsideRun(call, approval)
-  if (limit === undefined) return yield* settled(approveCall(call, approval))
+  if (limit === undefined) return yield* unlessAborted(call, approveCall(call, approval))
   const executions = sharedGates(call).limitOf(call.definition.metadata.name)
   return yield* approveWithinLimit(call, approval, limit, executions)
 }
@@ -130,7 +134,7 @@ function* enterBreaker(call: CallAtGates, reservation: GateReservation): Steps<v
   if (settings === undefined) return
   const { definition } = call
   const breaker = sharedGates(call).breakerOf(definition, definition.metadata.name, settings)
-  reservation.breaker = yield* settled(breaker.enter())
+  reservation.breaker = yield* unlessAborted(call, breaker.enter())
 }
 
 /** The result of an equal call; undefined when this one runs. */

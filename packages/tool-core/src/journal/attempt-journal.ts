@@ -1,4 +1,6 @@
 import { isOrphan } from '../log/orphan.ts'
+import { boundedLog } from '../log/bounded-log.ts'
+import type { ToolCallLog } from '../log/tool-call-log.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import type { TaskContext } from '../contract/task-context.ts'
@@ -9,6 +11,7 @@ import { AttemptsBeside, nextMoment, RowOwners } from './attempts-beside.ts'
 import { CallHistory } from '../history/call-history.ts'
 import { type CallSummary, summarizeRow } from '../history/call-summary.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
+import type { CallAbort } from '../async/call-abort.ts'
 import { drive, isThenable, settled, type Steps } from '../async/maybe-promise.ts'
 import { currentOwnerId } from '../log/process-owner.ts'
 
@@ -61,6 +64,11 @@ export class AttemptJournal {
     this.beside = policy.startsEmpty ? undefined : new AttemptsBeside(this, task)
   }
 
+  /** The log of the task; an answer that does not come is an error in time. */
+  get log(): ToolCallLog {
+    return boundedLog(this.task.log, this.policy.logTimeoutMs)
+  }
+
   get isCalling(): boolean {
     return this.pause.running > 0
   }
@@ -82,19 +90,21 @@ export class AttemptJournal {
   }
 
   /** Reads what earlier calls of this task left in the log, once; again when that failed. */
-  *open(): Steps<void> {
+  *open(abort: CallAbort | undefined): Steps<void> {
     if (this.#opened) return
     if (this.#opening === undefined) {
       const reading = this.policy.startsEmpty ? undefined : drive(this.#readEarlier())
       if (isThenable(reading)) this.#opening = this.#settleOpening(reading)
       else this.#opened = true
     }
-    if (this.#opening !== undefined) yield this.#opening
+    const opening = this.#opening
+    if (opening !== undefined) yield abort === undefined ? opening : abort.race(opening)
   }
 
   /** Moves the seats not yet taken behind the last row of this attempt, because another worker writes to it. */
   *rebase(): Steps<void> {
-    const { runId, nodeId, iteration, attempt, log } = this.task
+    const { log } = this
+    const { runId, nodeId, iteration, attempt } = this.task
     const newest = { runId, nodeId, iteration, attempt, order: 'descending', limit: 1 } as const
     const [last] = yield* settled(log.list(newest))
     this.#baseSeq = Math.max(this.#baseSeq + 1, last?.seq ?? 0)
@@ -133,7 +143,8 @@ export class AttemptJournal {
   }
 
   *#readEarlier(): Steps<void> {
-    const { runId, nodeId, iteration, attempt, log } = this.task
+    const { log } = this
+    const { runId, nodeId, iteration, attempt } = this.task
     const nowMs = Date.now()
     const earlier: CallSummary[] = []
     const owners = new RowOwners()
@@ -162,9 +173,9 @@ export class AttemptJournal {
 
   /** Lets the log say what is known of calls whose worker is gone: that their outcome is not. */
   *#recoverOrphans(nowMs: number): Steps<void> {
-    const { runId, nodeId, iteration, log } = this.task
+    const { runId, nodeId, iteration } = this.task
     try {
-      yield* settled(log.recover({ runId, nodeId, iteration, nowMs }))
+      yield* settled(this.log.recover({ runId, nodeId, iteration, nowMs }))
     } catch (error) {
       // They are treated as orphans all the same.
       this.policy.onLogError(error)

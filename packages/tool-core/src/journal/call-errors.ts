@@ -130,6 +130,15 @@ export function timeoutError(toolName: string, timeoutMs: number): SmithersError
   )
 }
 
+/** The time of a call was over before it could begin. */
+export function lateBeginError(toolName: string, timeoutMs: number): SmithersError {
+  return new SmithersError(
+    'TOOL_TIMEOUT',
+    `Tool "${toolName}" was not run: the log, an approval or a check took longer than its ${timeoutMs} ms (timeoutMs). Try again.`,
+    { details: { toolName, timeoutMs, waited: true }, effect: 'none' },
+  )
+}
+
 /** The time of a call was over while it waited for an equal one. */
 export function waitTimeoutError(toolName: string, timeoutMs: number): SmithersError {
   return new SmithersError(

@@ -6,10 +6,13 @@ import type { FinishPatch, StartOptions, StartResult, StartRow } from '../log/to
 import type { CallEffect } from '../errors/smithers-error.ts'
 import { CallEvents } from './call-events.ts'
 import type { CallIdentity } from '../history/call-identity.ts'
+import { logUnavailableError } from './call-errors.ts'
+import { isNoAnswer, noAnswer } from '../log/bounded-log.ts'
 import { effectScopeOf } from './error-effect.ts'
 import { type CallSummary, codeOf } from '../history/call-summary.ts'
 import { loggedInput, loggedOutput } from './log-mappers.ts'
-import { settled, type Steps } from '../async/maybe-promise.ts'
+import type { CallAbort } from '../async/call-abort.ts'
+import { isThenable, settled, type Steps } from '../async/maybe-promise.ts'
 import { recordError, type RecordedError } from '../json/recorded-error.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
@@ -35,6 +38,7 @@ type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] }
 export class CallRecord {
   readonly #definition: ToolDefinition
   readonly #journal: AttemptJournal
+  readonly #abort: CallAbort
   readonly #ordinal: number
   // Filled in as the call proceeds; a copy at each step would cost more than the steps.
   readonly #row: Writable<StartRow>
@@ -45,7 +49,13 @@ export class CallRecord {
   #known: CallSummary | undefined
   #fingerprint = ''
 
-  constructor(definition: ToolDefinition, journal: AttemptJournal, toolCallId: string | null) {
+  constructor(
+    definition: ToolDefinition,
+    journal: AttemptJournal,
+    toolCallId: string | null,
+    abort: CallAbort,
+  ) {
+    this.#abort = abort
     this.#definition = definition
     this.#journal = journal
     this.#ordinal = journal.nextOrdinal()
@@ -120,15 +130,24 @@ export class CallRecord {
     this.#journal.history.addBegun(identity.fingerprint, this.#known)
   }
 
-  /** Stores the start row, with a claim on its key when asked. */
-  *start(options: StartOptions): Steps<{ readonly ok: true } | Contended> {
+  /**
+   * Stores the start row, with a claim on its key when asked. An abort ends the wait for the log; of a call that does
+   * not run, only a second later.
+   */
+  *start(
+    options: StartOptions,
+    { runs }: { readonly runs: boolean } = { runs: true },
+  ): Steps<{ readonly ok: true } | Contended> {
     const { task, policy } = this.#journal
     for (let rebases = 0; ; rebases += 1) {
       const startedAtMs = Date.now()
       this.#row.seq = this.#journal.seqOf(this.#ordinal)
       this.#row.startedAtMs = startedAtMs
       this.#row.leaseExpiresAtMs = startedAtMs + policy.leaseMs
-      const result = yield* settled(task.log.start(this.#row, options))
+      const starting = task.log.start(this.#row, options)
+      const result = isThenable(starting)
+        ? ((yield this.#startInTime(starting, runs)) as StartResult)
+        : starting
       if (result.ok) {
         this.stored = true
         return result
@@ -138,6 +157,39 @@ export class CallRecord {
       if (rebases >= mostRebases) throw new Error(`seq ${this.#row.seq} of the attempt is taken.`)
       yield* this.#journal.rebase()
     }
+  }
+
+  async #startInTime(starting: PromiseLike<StartResult>, runs: boolean): Promise<StartResult> {
+    const { log } = this.#journal.task
+    const inTime = this.#answer(starting)
+    try {
+      return await (runs ? this.#abort.race(inTime) : inTime)
+    } catch (error) {
+      // The row may still be stored. Then it says what became of the call, and its claim ends.
+      starting
+        .then(
+          ({ ok }) => ok && log.finish(this.#row.callToken, this.#lateStart(error)),
+          () => undefined,
+        )
+        .then(undefined, this.#journal.policy.onLogError)
+      throw error
+    }
+  }
+
+  #lateStart(cause: unknown): FinishPatch {
+    const { sideEffect, idempotent } = this.#definition.metadata
+    // What is safe to repeat has run without its row.
+    const error = logUnavailableError(this.#row.toolName, cause)
+    const effect = sideEffect && idempotent ? 'unknown' : 'none'
+    const outcome = { status: 'error', error, effect } as const
+    return this.#patchOf(outcome, this.#recordFailure(outcome))
+  }
+
+  /** An answer of the log to what has happened. */
+  #answer<Answer>(answer: PromiseLike<Answer>): Promise<Answer> {
+    const { name } = this.#journal.task.log
+    const { logTimeoutMs } = this.#journal.policy
+    return this.#abort.lastly(answer, logTimeoutMs, () => noAnswer(name, logTimeoutMs))
   }
 
   /** Finishes the row; `'fenced'` when another worker has. */
@@ -156,19 +208,21 @@ export class CallRecord {
 
   /** Tries again for about two seconds: the effect has happened, so losing its record is the last resort. */
   *#finishRow(patch: FinishPatch): Steps<'ok' | 'fenced'> {
-    const { log } = this.#journal.task
     const { callToken } = this.#row
     for (let tries = 0; ; tries += 1) {
       try {
-        const result = yield* settled(log.finish(callToken, patch))
+        const finishing = this.#journal.task.log.finish(callToken, patch)
+        const result = isThenable(finishing)
+          ? ((yield this.#answer(finishing)) as 'ok' | 'fenced')
+          : finishing
         if (result === 'ok' || tries === 0) return result
         // A try whose answer was lost may have finished the row: then the log holds what this call wrote.
-        const [row] = yield* settled(log.list({ callToken, limit: 1 }))
+        const [row] = yield* settled(this.#journal.log.list({ callToken, limit: 1 }))
         const isOurs = row?.finishedAtMs === patch.finishedAtMs && row.status === patch.status
         return isOurs ? 'ok' : 'fenced'
       } catch (error) {
         const delayMs = finishDelaysMs[tries]
-        if (delayMs === undefined) throw error
+        if (delayMs === undefined || isNoAnswer(error)) throw error
         yield sleep(delayMs)
       }
     }

@@ -47,7 +47,9 @@ export class CallFinish {
   *recordUnrun(outcome: CallOutcome): Steps<void> {
     const record = this.#record
     try {
-      if (!record.stored) yield* record.start({ claim: null, durability: 'relaxed' })
+      if (!record.stored) {
+        yield* record.start({ claim: null, durability: 'relaxed' }, { runs: false })
+      }
       this.#journal.leases.release(record.row.callToken)
       yield* record.finish(outcome)
       record.events.end(undefined)

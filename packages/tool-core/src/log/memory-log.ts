@@ -5,6 +5,7 @@ import { createMemoryRuns } from './memory-run-store.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import type { RunStateStore } from './run-state-store.ts'
 import type { RunStore } from './run-store.ts'
+import { markPrompt } from './bounded-log.ts'
 import { selectRows } from './listing.ts'
 import { MemoryRows, positionOf } from './memory-rows.ts'
 import { isOrphan, outcomeUnknown } from './orphan.ts'
@@ -95,7 +96,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
     }
   }
 
-  return {
+  return markPrompt({
     name: 'memory',
     capabilities: {
       durable: false,
@@ -190,5 +191,5 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
     },
 
     snapshot: () => Array.from(rows.byToken.values(), (row) => rows.copyOf(row)),
-  }
+  })
 }

@@ -78,7 +78,7 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
   const maxBytes = options.maxWarningBytes ?? 4000
 
   function* retryWarning(): Steps<string | null> {
-    yield* journal.open()
+    yield* journal.open(undefined)
     journal.history.warned = true
     return retryWarningText({
       attempt: context.attempt,

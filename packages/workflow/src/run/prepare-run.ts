@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { SmithersError, type ToolCallLog, type ToolRunOptions } from '@smithers/tool-core'
+import { boundedLog } from '@smithers/tool-core/log'
 import type { RunRow, RunStore } from '@smithers/tool-core/log'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { isWorkflow, type WorkflowDefinition } from '../define/workflow-definition.ts'
@@ -58,7 +59,7 @@ export async function prepareRun(
   }
   assertWorkflowOptions(options)
   const { input, runId = crypto.randomUUID(), log = createMemoryLog(), signal } = options
-  const runs = log.runs ?? createMemoryLog().runs
+  const { runs = createMemoryLog().runs } = boundedLog(log, options.logTimeoutMs ?? 30_000)
   const [recorded] = await runs.list({ runId })
   const earlier = (
     recorded === undefined ? {} : JSON.parse(recorded.optionsJson)

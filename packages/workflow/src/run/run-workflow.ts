@@ -1,4 +1,5 @@
 import { disownError, SmithersError } from '@smithers/tool-core'
+import { boundedLog } from '@smithers/tool-core/log'
 import type { WorkflowDefinition } from '../define/workflow-definition.ts'
 import { isPaused } from '../errors/paused.ts'
 import { prepareRun, type PreparedRun } from './prepare-run.ts'
@@ -68,7 +69,8 @@ async function driveRun(
   { lease, created, run }: Awaited<ReturnType<typeof RunLease.claim>>,
   ending: AbortController,
 ): Promise<RunProgress> {
-  const { workflow, runId, runs, log, inputError, emit } = prepared
+  const { workflow, runId, runs, inputError, emit } = prepared
+  const log = boundedLog(prepared.log, prepared.toolOptions.logTimeoutMs ?? 30_000)
   if (inputError !== null && run.inputJson === null) throw inputError
   const input = await recordedInput(workflow, run)
   // What an earlier process left running has an unknown outcome from here on.

@@ -1,4 +1,5 @@
 import { SmithersError, type ToolRun } from '@smithers/tool-core'
+import { boundedLog } from '@smithers/tool-core/log'
 import type { ResolvedTask } from './resolved-task.ts'
 
 /**
@@ -19,9 +20,10 @@ export function allowedKeys(allow: readonly string[] = []): readonly string[] {
 /** Gives the permissions of a task to one attempt, except those that an earlier attempt has used. */
 export async function allowKeys(
   run: ToolRun,
-  { allow, firstAttempt }: ResolvedTask,
+  { allow, firstAttempt, toolOptions }: ResolvedTask,
 ): Promise<void> {
-  const { log, runId, attempt } = run.context
+  const { runId, attempt } = run.context
+  const log = boundedLog(run.context.log, toolOptions.logTimeoutMs ?? 30_000)
   for (const key of allow) {
     const calls = attempt === firstAttempt ? [] : await log.list({ runId, idempotencyKey: key })
     const used = calls.some((call) => call.attempt >= firstAttempt && call.effect !== 'none')

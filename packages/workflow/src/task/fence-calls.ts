@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { SmithersError, type TaskContext } from '@smithers/tool-core'
+import { boundedLog } from '@smithers/tool-core/log'
 
 /**
  * How long aborted tools may take to end and record what they did, in milliseconds. Not an option: longer, and Ctrl-C
@@ -12,13 +13,11 @@ const pollMs = 10
  * Finishes the journal rows of an attempt that is over. Calls that do not stop when aborted get an unknown outcome, and
  * what they record later is ignored. The next attempt is warned of them as of calls whose process was killed.
  */
-export async function fenceCalls({
-  log,
-  runId,
-  nodeId,
-  iteration,
-  attempt,
-}: TaskContext): Promise<void> {
+export async function fenceCalls(
+  { log: unbounded, runId, nodeId, iteration, attempt }: TaskContext,
+  logTimeoutMs: number,
+): Promise<void> {
+  const log = boundedLog(unbounded, logTimeoutMs)
   const query = { runId, nodeId, iteration, attempt, status: 'started' } as const
   const deadline = performance.now() + graceMs
   let running = await log.list(query)

@@ -60,7 +60,7 @@ export async function runAttempt(
     const failure = run.fatal === undefined ? error : markFatal(run.fatal)
     // Also ends tools that a failed agent left running.
     ending.abort(failure)
-    await fenceCalls(run.context)
+    await fenceCalls(run.context, task.toolOptions.logTimeoutMs ?? 30_000)
     throw failure
   } finally {
     clearTimeout(timer)

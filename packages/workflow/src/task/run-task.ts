@@ -1,4 +1,5 @@
 import { disownError, SmithersError, type ToolCallLog } from '@smithers/tool-core'
+import { boundedLog } from '@smithers/tool-core/log'
 import type { ZodType } from 'zod'
 import { toleratingListener } from '../events/tolerating-listener.ts'
 import type { TaskEvent } from '../events/workflow-event.ts'
@@ -112,7 +113,9 @@ async function runLeasedTask<Output>(options: RunTaskOptions<Output>): Promise<T
   assertKnownOptions('runTask', options, runTaskOptionNames)
   checkWork(options)
   const toolOptions = { ...others, timeoutMs: toolTimeoutMs }
-  const { runId, nodeId, iteration, log } = checkedContext({ ...toolOptions, attempt })
+  const context = checkedContext({ ...toolOptions, attempt })
+  const { runId, nodeId, iteration } = context
+  const log = boundedLog(context.log, options.logTimeoutMs ?? 30_000)
   const task = {
     runId,
     nodeId,
@@ -122,7 +125,7 @@ async function runLeasedTask<Output>(options: RunTaskOptions<Output>): Promise<T
     backoffMs: wholeNumber('backoffMs', backoffMs),
     timeoutMs: duration(timeoutMs),
     allow: allowedKeys(allow),
-    toolOptions: { ...toolOptions, log },
+    toolOptions: { ...toolOptions, log: context.log },
     work: { agent, tools, messages, content: prompt, repairs: wholeNumber('repairs', repairs) },
   }
   // A random id cannot be another process's.

@@ -39,5 +39,7 @@ export const toolOptionNames: Readonly<Record<keyof TaskToolOptions, true>> = {
   onApproval: true,
   maxWarningBytes: true,
   previews: true,
+  logTimeoutMs: true,
+  approvalTimeoutMs: true,
   allow: true,
 }
