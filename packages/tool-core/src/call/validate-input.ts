@@ -2,7 +2,7 @@ import { SmithersError } from '../errors/smithers-error.ts'
 import { lateBeginError } from '../journal/call-errors.ts'
 import type { CallScope } from './call-scope.ts'
 import { withTimeout } from '../async/with-timeout.ts'
-import { isThenable, type Steps } from '../async/maybe-promise.ts'
+import type { Steps } from '../async/maybe-promise.ts'
 import { runSchema, type SchemaResult } from '../contract/run-schema.ts'
 import { isParsed } from './parsed-input.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
@@ -18,7 +18,7 @@ export function* validateInput(call: CallScope, args: unknown): Steps<unknown> {
   const { schema, parsesOnce } = definition
   if (parsesOnce && isParsed(schema, args)) return args
   const checking = parsesOnce ? runSchema(schema, args) : schema['~standard'].validate(args)
-  const result = isThenable(checking)
+  const result: SchemaResult = isPromise(checking)
     ? ((yield withTimeout(abort.race(checking), {
         timeoutMs: task.timeoutMs,
         timedOut: (timeoutMs) => lateBeginError(definition.metadata.name, timeoutMs),
@@ -81,4 +81,10 @@ function shapeOf(value: unknown): string {
   if (typeof value === 'string') return `string of ${Buffer.byteLength(value)} bytes`
   if (Array.isArray(value)) return `array of ${value.length}`
   return value === null ? 'null' : typeof value
+}
+
+function isPromise<Value extends object>(
+  value: Value | PromiseLike<Value>,
+): value is PromiseLike<Value> {
+  return 'then' in value
 }

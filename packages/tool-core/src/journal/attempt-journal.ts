@@ -7,7 +7,7 @@ import type { TaskContext } from '../contract/task-context.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
 import { FinalAnswer } from './final-answer.ts'
 import { RunPause } from './run-pause.ts'
-import { AttemptsBeside, nextMoment, RowOwners } from './attempts-beside.ts'
+import { AttemptsBeside, callClock, RowOwners } from './attempts-beside.ts'
 import { CallHistory } from '../history/call-history.ts'
 import { type CallSummary, summarizeRow } from '../history/call-summary.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
@@ -47,7 +47,7 @@ export class AttemptJournal {
   settled = false
   /** Undefined for a run whose id was made for it, which has no other attempts. */
   readonly beside: AttemptsBeside | undefined
-  /** When its last call began, on the clock of `nextMoment`. */
+  /** When its last call began, on the clock of `callClock`. */
   lastCallAt = 0
   #ordinal = 0
   #baseSeq = 0
@@ -80,7 +80,7 @@ export class AttemptJournal {
   /** Takes the next seat in the attempt. Synchronous, so that seats follow the order of calls. */
   nextOrdinal(): number {
     this.#ordinal += 1
-    if (this.beside !== undefined) this.lastCallAt = nextMoment()
+    if (this.beside !== undefined) this.lastCallAt = callClock.moment += 1
     return this.#ordinal
   }
 

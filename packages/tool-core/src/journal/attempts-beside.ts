@@ -7,7 +7,7 @@ import type { ToolCallRow } from '../log/tool-call-row.ts'
 /** An attempt of this process, as other attempts of the same task see it. */
 export interface WorkingAttempt {
   readonly task: Pick<TaskContext, 'attempt'>
-  /** When its last call began, on the clock of {@link nextMoment}. */
+  /** When its last call began, on the clock of {@link callClock}. */
   readonly lastCallAt: number
   readonly isCalling: boolean
   readonly isOver: boolean
@@ -30,11 +30,8 @@ const shared: Shared = (global[sharedKey] ??= {
   logCount: 0,
 })
 
-/** Counts up: the clock has too few moments to tell which of two calls came first. */
-export function nextMoment(): number {
-  shared.moment += 1
-  return shared.moment
-}
+/** Counts calls: the clock has too few moments to tell which of two came first. */
+export const callClock: { moment: number } = shared
 
 const forgotten = new FinalizationRegistry<{ key: string; ref: WeakRef<WorkingAttempt> }>(
   ({ key, ref }) => {
@@ -51,7 +48,7 @@ const forgotten = new FinalizationRegistry<{ key: string; ref: WeakRef<WorkingAt
 export class AttemptsBeside {
   readonly #self: WorkingAttempt
   readonly #attempts: Set<WeakRef<WorkingAttempt>>
-  readonly #since = nextMoment()
+  readonly #since = (callClock.moment += 1)
   readonly #sinceMs = Date.now()
   /** Numbers of the attempts that were in the middle of a call when this one began. */
   readonly #metCalling = new Set<number>()

@@ -110,8 +110,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
     state: state.store,
     runs: runs.store,
 
-    start(row, options) {
-      const { claim, approvalId = null } = options
+    start(row, { claim, known, approvalId = null }) {
       assertOpen()
       if (rows.byToken.has(row.callToken)) {
         throw new SmithersError(
@@ -120,7 +119,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
         )
       }
       if (rows.byPosition.has(positionOf(row))) return { ok: false, reason: 'seq-taken' }
-      const existing = rows.holderOf(row.idempotencyKey, options)
+      const existing = rows.holderOf(row.idempotencyKey, { claim, known })
       if (existing !== undefined)
         return { ok: false, reason: 'claimed', existing: rows.copyOf(existing) }
       const user = rows.userOf(approvalId)

@@ -1,12 +1,6 @@
 import { type DeferredOutput, deferredOutputOf } from './deferred-output.ts'
-import type {
-  FinishPatch,
-  PruneQuery,
-  StartOptions,
-  StartRow,
-  ToolCallQuery,
-} from './tool-call-log.ts'
-import { type ToolCallRow, usesApproval } from './tool-call-row.ts'
+import type { FinishPatch, PruneQuery, StartRow, ToolCallQuery } from './tool-call-log.ts'
+import { type ToolCallClaim, type ToolCallRow, usesApproval } from './tool-call-row.ts'
 
 export type StoredRow = { -readonly [Field in keyof ToolCallRow]: ToolCallRow[Field] }
 
@@ -87,7 +81,10 @@ export class MemoryRows {
   /** The row that keeps a key from being claimed now. */
   holderOf(
     key: string | null,
-    { claim, known }: Pick<StartOptions, 'claim' | 'known'>,
+    {
+      claim,
+      known,
+    }: { readonly claim: ToolCallClaim | null; readonly known: readonly string[] | undefined },
   ): StoredRow | undefined {
     if (key === null || claim === null) return undefined
     for (const row of this.#claimsByKey.get(key) ?? []) {
