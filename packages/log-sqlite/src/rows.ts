@@ -1,4 +1,3 @@
-import { toUSVString } from 'node:util'
 import type { FinishPatch, StartOptions, StartRow, ToolCallRow } from '@smithers/tool-core/log'
 import type { SqlValue } from './sqlite-database.ts'
 
@@ -111,7 +110,7 @@ export function finishValues(callToken: string, patch: FinishPatch): SqlValue[] 
  * could make two identifiers one: such a string is stored as the bytes of its UTF-16 form.
  */
 export function bindText(text: string | null): SqlValue {
-  return text === null || toUSVString(text) === text ? text : Buffer.from(text, 'utf16le')
+  return text === null || text.isWellFormed() ? text : Buffer.from(text, 'utf16le')
 }
 
 /** A value as it was before it was bound. */

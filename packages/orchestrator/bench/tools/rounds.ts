@@ -32,7 +32,8 @@ type Prepare = () => unknown
 
 /**
  * Runs jobs and yardsticks in turns, so that a slow moment of the machine falls on all of them, and prints the medians.
- * Each round begins with another variant. Returns how many promises were missed.
+ * The order is another in each round: an fsync also waits for what the variant before it has left unwritten. Returns how
+ * many promises were missed.
  */
 export async function compare(
   jobs: readonly Job[],
@@ -52,8 +53,7 @@ export async function compare(
   ])
   for (let round = -warmUp; round < rounds; round += 1) {
     await prepare?.()
-    const first = Math.max(0, round) % variants.length
-    for (const variant of [...variants.slice(first), ...variants.slice(0, first)]) {
+    for (const variant of shuffled(variants)) {
       const took = await timeOf(variant)
       if (round >= 0) variant.times.push(took)
     }
@@ -85,6 +85,13 @@ async function timeOf(variant: Variant): Promise<number> {
     variant.call += 1
   }
   return ((performance.now() - startedAt) * 1000) / calls
+}
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map((item) => ({ item, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item)
 }
 
 /** Prints the machine and the head of the table. */
