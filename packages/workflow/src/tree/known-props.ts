@@ -44,9 +44,8 @@ const knownProps: Readonly<Record<Tag, Readonly<Record<string, true>>>> = {
  */
 export function assertKnownProps(tag: Tag, props: object): void {
   // `key` is React's; the compiler passes it separately unless it comes from a spread.
-  const known: Readonly<Record<string, true>> = { ...knownProps[tag], key: true }
-  const unknown = unknownNames(props, known)
-  if (unknown === null) return
+  const unknown = unknownNames(props, knownProps[tag])?.filter((name) => name !== 'key') ?? []
+  if (unknown.length === 0) return
   const { id } = props as { readonly id?: unknown }
   const named = typeof id === 'string' ? `<${tag} id="${id}">` : `<${tag}>`
   const names = unknown.map((name) => JSON.stringify(name)).join(', ')

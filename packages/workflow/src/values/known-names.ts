@@ -8,10 +8,14 @@ export function unknownNames(
   given: object,
   known: Readonly<Record<string, true>>,
 ): readonly string[] | null {
-  const unknown = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined || Object.hasOwn(known, name) ? [] : [name],
-  )
-  return unknown.length === 0 ? null : unknown
+  // A tree is checked at every render, so a known name costs no copy.
+  let unknown: string[] | null = null
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name) || given[name as keyof typeof given] === undefined) continue
+    unknown ??= []
+    unknown.push(name)
+  }
+  return unknown
 }
 
 /**
