@@ -151,15 +151,18 @@ async function runConfined(
     mergeOutput: false,
   })
   const output = { stdout: '', stderr: '' }
-  const closed = running.outputs.map(async ([name, stream]) => {
-    for await (const chunk of stream.setEncoding('utf8')) output[name] += String(chunk)
-  })
+  // Settled, not all: the streams of a command that did not start are cut off.
+  const closed = Promise.allSettled(
+    running.outputs.map(async ([name, stream]) => {
+      for await (const chunk of stream.setEncoding('utf8')) output[name] += String(chunk)
+    }),
+  )
   const timer = setTimeout(() => running.kill(), canaryTimeoutMs)
   try {
     const end = await running.ended
     if (end.kind === 'not-started') return { ...output, stderr: end.error.message, ended: true }
     const ended = await Promise.race([
-      Promise.allSettled(closed).then(() => true),
+      closed.then(() => true),
       delay(survivorPatienceMs, false, { ref: false }),
     ])
     return { ...output, ended }

@@ -3,32 +3,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { helperNow } from '../../src/isolation/confine/helper.ts'
 import { HelperProcess } from '../../src/isolation/confine/helper-process.ts'
 import { createLandlock } from '../../src/isolation/confine/landlock.ts'
+import { createNamespaces } from '../../src/isolation/confine/namespaces.ts'
 import type { RunningCommand } from '../../src/isolation/running-command.ts'
 
-const backend = createLandlock()
-const { usable } = await backend.probe()
+const backends = await Promise.all(
+  [createNamespaces(), createLandlock()].map(async (backend) => ({
+    name: backend.name,
+    backend,
+    usable: (await backend.probe()).usable,
+  })),
+)
 const rootDir = mkdtempSync(join(tmpdir(), 'smithers-dies-'))
 afterAll(() => rmSync(rootDir, { recursive: true, force: true }))
-
-async function start(...argv: [string, ...string[]]): Promise<RunningCommand> {
-  for (let wait = backend.prepare(); wait !== undefined; wait = backend.prepare()) await wait
-  return backend.start({
-    argv,
-    cwd: rootDir,
-    cwdHandle: rootDir,
-    rootDir,
-    policy: { network: 'none', read: [], protect: [], deny: [], limits: { temporaryMb: 1 } },
-    env: { PATH: '/usr/bin:/bin' },
-    limits: { fileMb: null, cpuSeconds: null, processes: null },
-    controlGroups: [],
-    hasInput: false,
-    mergeOutput: true,
-  })
-}
 
 async function outputOf(running: RunningCommand): Promise<string> {
   const [, stream] = running.outputs[0] ?? []
@@ -73,7 +63,25 @@ async function ready(running: RunningCommand): Promise<void> {
   await running.started
 }
 
-describe.skipIf(!usable)('what confines a command', () => {
+describe.each(backends)('what confines a command by $name', ({ name, backend, usable }) => {
+  beforeEach(({ skip }) => skip(!usable, `${name} does not work on this machine`))
+
+  async function start(...argv: [string, ...string[]]): Promise<RunningCommand> {
+    for (let wait = backend.prepare(); wait !== undefined; wait = backend.prepare()) await wait
+    return backend.start({
+      argv,
+      cwd: rootDir,
+      cwdHandle: rootDir,
+      rootDir,
+      policy: { network: 'none', read: [], protect: [], deny: [], limits: { temporaryMb: 1 } },
+      env: { PATH: '/usr/bin:/bin' },
+      limits: { fileMb: null, cpuSeconds: null, processes: null },
+      controlGroups: [],
+      hasInput: false,
+      mergeOutput: true,
+    })
+  }
+
   test('leaves nothing of a command that is killed, however it hides', async () => {
     const running = await start('sh', '-c', crowd('7001.5'))
     await ready(running)

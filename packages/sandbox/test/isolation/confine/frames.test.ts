@@ -6,7 +6,8 @@ import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FrameReader } from '../../../src/isolation/confine/frame-reader.ts'
-import { encodeKill, encodePipes } from '../../../src/isolation/confine/frames.ts'
+import { encodeKill, encodePipes, encodeTemplate } from '../../../src/isolation/confine/frames.ts'
+import { directory } from '../../../src/isolation/confine/mount-step.ts'
 
 const frame = (type: number, id: number, ...numbers: number[]): Buffer => {
   const bytes = Buffer.alloc(12 + 4 * numbers.length)
@@ -15,6 +16,13 @@ const frame = (type: number, id: number, ...numbers: number[]): Buffer => {
   }
   return bytes
 }
+
+const mountFrame = (kind: number, to: string): Buffer =>
+  encodeTemplate(1, {
+    sharesNetwork: false,
+    mounts: [{ ...directory(to), kind }],
+    filter: new Uint8Array(),
+  })
 
 describe('FrameReader', () => {
   test('reads frames however their bytes arrive', () => {
@@ -96,19 +104,23 @@ describe.skipIf(process.platform !== 'linux')('a helper', () => {
       frame(2, 1, 0, 0, 0, 0, 0, 0, 0, 900, 0, 0),
       'a policy that cannot be read',
     ],
+    ['a template that is cut off', frame(7, 1, 0, 3), 'a template that cannot be read'],
+    ['more mounts than there are', frame(7, 1, 0, 900, 0), 'a template that cannot be read'],
+    ['a mount of an unknown kind', mountFrame(11, '/a'), 'a template that cannot be read'],
+    ['a mount at a relative name', mountFrame(1, 'a'), 'a template that cannot be read'],
     [
       'a command without arguments',
-      frame(3, 1, 1, -1, -1, -1, 0, 0, 0, 0),
+      frame(3, 1, 1, -1, -1, -1, 0, 0, 0, 0, 0),
       'a command that cannot be read',
     ],
     [
       'a string without its end',
-      frame(3, 1, 1, -1, -1, -1, 0, 0, 1, 0, 0x41414141),
+      frame(3, 1, 1, -1, -1, -1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x41414141),
       'a command that cannot be read',
     ],
     [
       'bytes behind the last string',
-      frame(3, 1, 1, -1, -1, -1, 0, 0, 1, 0, 0x00410041, 0x41414141),
+      frame(3, 1, 1, -1, -1, -1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x00410041, 0x41414141),
       'a command that cannot be read',
     ],
   ])('ends at once over %s', async (_, bytes, complaint) => {
