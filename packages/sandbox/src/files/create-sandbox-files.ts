@@ -2,7 +2,8 @@ import { readOptions } from '../options/read-options.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
 import { sandboxFilesOptions } from './files-options.ts'
 import { fileNotFound, toFileError } from './file-error.ts'
-import { openFileGuard, type FileGuard } from './guard/file-guard.ts'
+import { configuredGitPaths } from './configured-git-paths.ts'
+import { canonicalDirectory, openFileGuard, type FileGuard } from './guard/file-guard.ts'
 import { fileLimits } from './file-limits.ts'
 import { openFile, readContent } from './operations/open-and-read.ts'
 import { updateContent } from './operations/update.ts'
@@ -193,6 +194,10 @@ function resolveOptions(given: SandboxFilesOptions) {
     durability = 'fsync',
     guard = 'auto',
   } = readOptions(given, sandboxFilesOptions)
-  const protectedNames = resolveProtectedNames(protect)
+  const names = resolveProtectedNames(protect)
+  const isAboutGit = names.some((name) => name.startsWith('.git/'))
+  const repository = { git: '.git', worktree: '' }
+  const configured = isAboutGit ? configuredGitPaths(canonicalDirectory(rootDir), repository) : []
+  const protectedNames = [...names, ...configured]
   return Object.freeze({ rootDir, deny, protectedNames, maxLinks, durability, guard })
 }

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
+import { configuredGitPaths, type RepositoryPlace } from '../files/configured-git-paths.ts'
 import { lookupFailure } from './lookup-error.ts'
-import { readFileHead } from './read-file-head.ts'
+import { readFileHead } from '../files/io/read-file-head.ts'
 import type { Repositories } from './repository-finder.ts'
 import { isPossibleName, type RootStatCache } from './root-stat-cache.ts'
 
@@ -11,6 +12,11 @@ export interface GitTrustedPaths {
   readonly protect: readonly string[]
   /** Only watched: honest commands change them too, or they do not exist yet. */
   readonly watch: readonly string[]
+  /**
+   * Hooks and included files that configurations name. They are like other protected paths: what the repository tracks is
+   * judged by its versions.
+   */
+  readonly configured: readonly string[]
 }
 
 /** In a repository's directory: what makes git run programs, or read another repository's configuration. */
@@ -42,21 +48,28 @@ export function gitTrustedPaths(
 ): GitTrustedPaths {
   const protect: string[] = []
   const watch: string[] = []
-  const repositories: string[] = []
-  for (const directory of ['', ...nested.withGit]) {
-    const git = posix.join(directory, '.git')
-    repositories.push(git)
+  const places: RepositoryPlace[] = []
+  for (const worktree of ['', ...nested.withGit]) {
+    const git = posix.join(worktree, '.git')
+    places.push({ git, worktree })
     const stats = root.at(git)
     // A file `.git` makes any directory the repository, so it is watched also before it exists.
     if (typeof stats !== 'object' || !stats.isDirectory()) watch.push(git)
     if (typeof stats === 'object' && stats.isFile()) {
-      if (directory === '') protect.push(git)
-      repositories.push(...new Set(gitFileTargets(root.rootDir, directory)))
+      if (worktree === '') protect.push(git)
+      const targets = new Set(gitFileTargets(root.rootDir, worktree))
+      for (const target of targets) {
+        places.push({ git: target, worktree })
+        // A linked worktree shares the configuration of its repository.
+        const shared = /^(.+)\/worktrees\/[^/]+$/u.exec(target)?.[1]
+        if (shared !== undefined) places.push({ git: shared, worktree })
+      }
     }
   }
-  repositories.push(...nested.bare)
-  if (isBareRepository(root)) repositories.push('')
-  for (const repository of new Set(repositories)) {
+  places.push(...nested.bare.map((bare) => ({ git: bare, worktree: bare })))
+  if (isBareRepository(root)) places.push({ git: '', worktree: '' })
+  const configured = places.flatMap((place) => configuredGitPaths(root.rootDir, place))
+  for (const repository of new Set(places.map(({ git }) => git))) {
     const below = (name: string): string => posix.join(repository, name)
     protect.push(...trusted.map(below))
     watch.push(...judged.map(below))
@@ -68,7 +81,7 @@ export function gitTrustedPaths(
       watch.push(...judgedByWorktree.map((file) => posix.join(below('worktrees'), name, file)))
     }
   }
-  return { protect, watch }
+  return { protect, watch, configured: configured.filter(isPossibleName) }
 }
 
 /** Whether git takes the root itself for a repository. */
@@ -76,7 +89,10 @@ function isBareRepository(root: RootStatCache): boolean {
   return ['HEAD', 'objects', 'refs'].every((name) => root.at(name) !== undefined)
 }
 
-function modulePaths(root: RootStatCache, modules: string): GitTrustedPaths {
+function modulePaths(
+  root: RootStatCache,
+  modules: string,
+): Pick<GitTrustedPaths, 'protect' | 'watch'> {
   const found: string[] = []
   const pending = [modules]
   const all = { protect: [], watch: [modules] }

@@ -3,7 +3,7 @@ import { systemCode } from '../files/file-error.ts'
 import { lookupFailure } from './lookup-error.ts'
 import type { RootStatCache } from './root-stat-cache.ts'
 import { inParent } from './in-parent.ts'
-import { readFileHead } from './read-file-head.ts'
+import { readFileHead } from '../files/io/read-file-head.ts'
 
 /** One name at one moment. */
 export interface PathState {

@@ -39,6 +39,7 @@ export function findProtectedPaths(
   const names = new Set([
     ...(git === undefined ? protect : protect.filter((name) => !replaced.has(name))),
     ...(git?.protect ?? []),
+    ...(git?.configured ?? []),
   ])
   const mount: string[] = []
   const targets = new Set<string>()

@@ -51,6 +51,8 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
   const isAboutGit = names.some(({ folded }) => folded.startsWith('.git/'))
   // A file `.git` names any directory as the repository; `HEAD` makes the root a bare one, whose `config` then counts.
   const repositoryFiles = new Set(['.git', 'HEAD'].map(fold))
+  // Honest commands write it, so it is not on the list for them.
+  if (isAboutGit) byFolded.set(fold(rebaseTodo), rebaseTodo)
 
   function denied(relativePath: string): string | undefined {
     if (deny.length === 0 || relativePath === '') return undefined
@@ -88,6 +90,20 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
     if (name !== undefined) {
       throw refusal(relativePath, `${JSON.stringify(name)} is protected`, 'protect', name)
     }
+    if (isAboutGit) checkNested(relativePath, path, action)
+  }
+
+  /** What is protected in the root's repository is protected in those below it. */
+  function checkNested(relativePath: string, path: string, action: 'change' | 'write'): void {
+    for (const inner of repositoryPaths(path)) {
+      if (inner === '.git' && action === 'write') {
+        throw refusal(relativePath, 'it turns a directory into a git repository', 'protect', '.git')
+      }
+      const name = protectedBy(inner)
+      if (name === undefined) continue
+      const because = `${JSON.stringify(name)} is protected in every repository`
+      throw refusal(relativePath, because, 'protect', name)
+    }
   }
 
   return {
@@ -111,9 +127,28 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
     concernsBelow(relativePath) {
       if (deny.length > 0) return true
       const path = fold(relativePath)
-      return names.some(({ folded }) => path === '' || folded.startsWith(`${path}/`))
+      if (names.some(({ folded }) => path === '' || folded.startsWith(`${path}/`))) return true
+      return (
+        isAboutGit &&
+        repositoryPaths(path).some((inner) =>
+          names.some(({ folded }) => folded.startsWith(`${inner}/`)),
+        )
+      )
     },
   }
+}
+
+/** Its `exec` lines run programs when the owner continues the rebase. */
+const rebaseTodo = '.git/rebase-merge/git-rebase-todo'
+
+/** The ends of a path that begin with a directory `.git` below the root: `.git/config` of `a/b/.git/config`. */
+function repositoryPaths(path: string): readonly string[] {
+  const found: string[] = []
+  for (let at = path.indexOf('/.git'); at !== -1; at = path.indexOf('/.git', at + 1)) {
+    const end = path[at + '/.git'.length]
+    if (end === undefined || end === '/') found.push(path.slice(at + 1))
+  }
+  return found
 }
 
 /**

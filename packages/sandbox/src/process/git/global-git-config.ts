@@ -2,7 +2,7 @@ import { realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { makeTemporaryDirectory } from '../../isolation/process-directory.ts'
-import { readFileHead } from '../../path-rules/read-file-head.ts'
+import { readFileHead } from '../../files/io/read-file-head.ts'
 
 /** The global configuration of git for the commands of one sandbox. */
 export interface GlobalGitConfig {

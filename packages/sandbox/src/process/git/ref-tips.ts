@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
-import { readFileHead } from '../../path-rules/read-file-head.ts'
+import { readFileHead } from '../../files/io/read-file-head.ts'
 
 /** Enough for any repository that people keep branches in. */
 const maxTips = 20_000

@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { describeIsolations, newRoot, newSandbox } from '../fixtures/sandboxes.ts'
+
+const identity = ['-c', 'user.name=o', '-c', 'user.email=o@x']
+
+function git(root: string, ...args: string[]): string {
+  return execFileSync('git', ['-C', root, ...identity, ...args], { encoding: 'utf8' })
+}
+
+/** A root whose owner has set something, with the file that an attack writes. */
+const scenes: Readonly<Record<string, (root: string) => string>> = {
+  'core.hooksPath': (root) => {
+    git(root, 'config', 'core.hooksPath', 'scripts/"my" hooks')
+    return 'scripts/"my" hooks/pre-commit'
+  },
+  'core.hooksPath of a worktree configuration': (root) => {
+    git(root, 'config', 'extensions.worktreeConfig', 'true')
+    git(root, 'config', '--worktree', 'core.hooksPath', 'tools/hooks')
+    return 'tools/hooks/pre-commit'
+  },
+  'core.hooksPath as an absolute path': (root) => {
+    git(root, 'config', 'core.hooksPath', join(root, 'tools/hooks'))
+    return 'tools/hooks/pre-commit'
+  },
+  'include.path': (root) => {
+    git(root, 'config', 'include.path', '../shared.gitconfig')
+    return 'shared.gitconfig'
+  },
+  'includeIf.path': (root) => {
+    git(root, 'config', 'includeIf.gitdir:/never/.path', '../shared.gitconfig')
+    return 'shared.gitconfig'
+  },
+  'a file that is included by an included one': (root) => {
+    git(root, 'config', 'include.path', '../one.gitconfig')
+    writeFileSync(join(root, 'one.gitconfig'), '[include]\n\tpath = deep/two.gitconfig # next\n')
+    return 'deep/two.gitconfig'
+  },
+}
+
+describeIsolations('what the configuration of a repository names', (isolation) => {
+  test.each(Object.entries(scenes))('by %s is kept from an agent', async (_, prepare) => {
+    const root = newRoot()
+    execFileSync('git', ['init', '-q', '-b', 'main', root])
+    const path = prepare(root)
+    const sandbox = await newSandbox({ rootDir: root, isolation })
+    const plant = 'mkdir -p "$(dirname "$1")"; echo evil > "$1"'
+    const { violations } = await sandbox.run('sh', ['-c', plant, 'sh', path])
+    expect(existsSync(join(root, path))).toBe(false)
+    expect(violations).toHaveLength(1)
+    await expect(sandbox.files.write(path, 'evil')).rejects.toMatchObject({
+      code: 'TOOL_PATH_DENIED',
+    })
+    expect(existsSync(join(root, path))).toBe(false)
+
+    // The control: an owner who has not set it keeps what a command writes there.
+    const free = await newSandbox({ isolation })
+    execFileSync('git', ['init', '-q', free.rootDir])
+    expect((await free.run('sh', ['-c', plant, 'sh', path])).violations).toEqual([])
+    expect(readFileSync(join(free.rootDir, path), 'utf8')).toBe('evil\n')
+  })
+
+  test('by core.hooksPath is put back when it was there, and runs nothing of the agent', async () => {
+    const root = newRoot()
+    execFileSync('git', ['init', '-q', '-b', 'main', root])
+    git(root, 'config', 'core.hooksPath', 'hooks')
+    mkdirSync(join(root, 'hooks'))
+    writeFileSync(join(root, 'hooks/pre-commit'), '#!/bin/sh\n')
+    chmodSync(join(root, 'hooks/pre-commit'), 0o755)
+    const sandbox = await newSandbox({ rootDir: root, isolation })
+    await sandbox.run('sh', ['-c', 'echo "touch pwned" >> hooks/pre-commit; true'])
+    writeFileSync(join(root, 'file'), '')
+    git(root, 'add', 'file')
+    git(root, 'commit', '-qm', 'by the owner')
+    expect(existsSync(join(root, 'pwned'))).toBe(false)
+  })
+
+  test('follows an honest switch of branches', async () => {
+    const root = newRoot()
+    execFileSync('git', ['init', '-q', '-b', 'main', root])
+    git(root, 'config', 'core.hooksPath', 'hooks')
+    mkdirSync(join(root, 'hooks'))
+    const hook = join(root, 'hooks/post-merge')
+    for (const branch of ['main', 'other']) {
+      if (branch === 'other') git(root, 'checkout', '-qb', branch)
+      writeFileSync(hook, `#!/bin/sh\n# ${branch}\n`)
+      git(root, 'add', '-A')
+      git(root, 'commit', '-qm', branch)
+    }
+    const sandbox = await newSandbox({ rootDir: root, isolation })
+    const result = await sandbox.run('git', ['checkout', '-q', 'main'])
+    expect(result).toMatchObject({ exitCode: 0, violations: [] })
+    expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\n# main\n')
+    expect(git(root, 'status', '--porcelain')).toBe('')
+  })
+})
