@@ -1,18 +1,20 @@
 /**
  * What a call of the built-in tools costs, as a program gets them: `pnpm bench tools [GROUP…]`. Every tool has its
- * defaults and is journaled; beside it runs the plain code that does the same work. Groups: files, journal, processes.
+ * defaults and is journaled; beside it runs the plain code that does the same work. Groups: files, journal,
+ * history, processes.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { editJobs, readJobs, removeWritten, writeJobs } from './tools/file-jobs.ts'
+import { compareHistories } from './tools/history-jobs.ts'
 import { loggedReadJob, nothingJobs } from './tools/journal-jobs.ts'
 import { bashJobs, grepJob } from './tools/process-jobs.ts'
 import { compareReadsAtOnce } from './tools/reads-at-once.ts'
 import { compare, printHead } from './tools/rounds.ts'
 import { toolsOfRuns } from './tools/run-tools.ts'
 
-const groups = { files, journal, processes }
+const groups = { files, journal, history, processes }
 const chosen = process.argv.slice(2)
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'tools-bench-')))
 let missed = 0
@@ -55,6 +57,10 @@ async function files(): Promise<number> {
 async function journal(): Promise<number> {
   const jobs = nothingJobs(directory('nothing'))
   return compare(jobs, { rounds: 200, warmUp: 40 })
+}
+
+function history(): Promise<number> {
+  return compareHistories(directory('history'))
 }
 
 async function processes(): Promise<number> {
