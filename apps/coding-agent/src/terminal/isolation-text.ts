@@ -33,10 +33,12 @@ export function isolationSentence({ backend, enforced }: IsolationReport): strin
   return `${backend} (${properties.join(', ')})`
 }
 
-/** What is not enforced and why, one line each, then each fix once. */
-export function missingIsolation({ notEnforced }: IsolationReport): string[] {
+/** What is not enforced and what works less, one line each, then each step that would give more, once. */
+export function missingIsolation({ notEnforced, limitations }: IsolationReport): string[] {
+  const lacking = notEnforced.length > 0 ? notEnforced : limitations
   return [
     ...notEnforced.map(({ what, why }) => `${what}: ${why}`),
-    ...new Set(notEnforced.map(({ fix }) => fix)),
+    ...limitations.map(({ why }) => `works less: ${why}`),
+    ...new Set(lacking.map(({ fix }) => `for more: ${fix}`)),
   ]
 }

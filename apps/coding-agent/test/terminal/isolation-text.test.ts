@@ -39,7 +39,21 @@ describe('missingIsolation', () => {
     expect(missingIsolation(report)).toEqual([
       'files: Nothing confines them.',
       'network: Only a check.',
-      'Install it.',
+      'for more: Install it.',
     ])
+  })
+
+  test('says what works less, and what would change that where all is enforced', () => {
+    const limitations = [
+      { code: 'NO_TERMINALS', why: 'No terminals.', fix: 'Use another.' },
+      { code: 'NO_LOOPBACK', why: 'No loopback.', fix: 'Use another.' },
+    ] as const
+    expect(missingIsolation({ ...report, notEnforced: [], limitations })).toEqual([
+      'works less: No terminals.',
+      'works less: No loopback.',
+      'for more: Use another.',
+    ])
+    expect(missingIsolation({ ...report, limitations })).toContain('for more: Install it.')
+    expect(missingIsolation({ ...report, limitations })).not.toContain('for more: Use another.')
   })
 })

@@ -150,8 +150,7 @@ function explain(
   if (obstacle === undefined) return entries
   return entries.map((entry) => ({
     ...entry,
-    why: `${entry.why} ${obstacle.why}`,
-    fix: obstacle.fix,
+    fix: `${obstacle.why} ${obstacle.fix}`,
   }))
 }
 

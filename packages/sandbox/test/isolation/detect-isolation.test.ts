@@ -70,8 +70,9 @@ describe('detectIsolation', () => {
       'kill',
       'syscalls',
     ])
-    for (const { why, fix } of report.notEnforced) {
-      expect([why.includes(missing.why), fix]).toEqual([true, missing.fix])
+    for (const { fix } of report.notEnforced) {
+      // The obstacle comes with the step that removes it, so that it is said once.
+      expect(fix).toBe(`${missing.why} ${missing.fix}`)
     }
   })
 

@@ -35,7 +35,7 @@ function notEnforced({ denies, protects }: PolicyDemands, { vets }: LandlockFact
   }
   if (protects) {
     const why =
-      'Protected names in the root are compared before and after a command: changes are reported, not prevented.'
+      'Protected names in the root are compared before and after a command: changes are undone and reported then, not prevented.'
     entries.push({ what: 'files', code: 'PROTECTED_NAMES_WATCHED', why, fix })
   }
   entries.push(
