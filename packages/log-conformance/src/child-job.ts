@@ -50,6 +50,7 @@ export type ChildJob =
       readonly runId: string
       readonly finishedFile: string
     }
+  | { readonly kind: 'recover'; readonly location: string; readonly nowMs: number }
   | { readonly kind: 'first-call'; readonly location: string; readonly nodeId: string }
 
 /** What the process answers to each kind of job. */
@@ -60,6 +61,7 @@ export interface ChildAnswers {
   readonly 'claim-runs': void
   readonly 'run-until-killed': never
   readonly crash: never
+  readonly recover: number
   readonly 'first-call': void
 }
 

@@ -38,6 +38,8 @@ async function perform(job: ChildJob): Promise<ChildAnswers[ChildJob['kind']]> {
       return await claimRuns(job)
     case 'run-until-killed':
       return await runUntilKilled(job)
+    case 'recover':
+      return await recover(job)
     case 'first-call':
       return await firstCall(job)
   }
@@ -183,6 +185,16 @@ async function runUntilKilled({
     appendFileSync(finishedFile, `${task}\n`)
     await sleep(0)
   }
+}
+
+async function recover({
+  location,
+  nowMs,
+}: ChildJob & { kind: 'recover' }): Promise<ChildAnswers['recover']> {
+  const log = await createLog(location)
+  const recovered = await log.recover({ nowMs })
+  await log.close()
+  return recovered
 }
 
 async function firstCall({

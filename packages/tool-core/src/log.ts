@@ -52,7 +52,7 @@ export {
   selectRows,
 } from './log/listing.ts'
 export { boundedLog, markPrompt } from './log/bounded-log.ts'
-export { isOrphan, outcomeUnknown } from './log/orphan.ts'
+export { isAbandoned, isOrphan, outcomeUnknown } from './log/orphan.ts'
 export { isRunFree } from './log/run-lease.ts'
-export { currentOwnerId, isOwnerGone } from './log/process-owner.ts'
+export { currentOwnerId, heldHere, isOwnerGone } from './log/process-owner.ts'
 export { isSmithersError, SmithersError } from './errors/smithers-error.ts'

@@ -71,6 +71,20 @@ export const recovery: ConformanceGroup = {
       },
     },
     {
+      name: 'a call of another process that lives on this host is left, however late it is',
+      notApplicable: ({ capabilities }) =>
+        capabilities.multiProcess && process.platform === 'linux'
+          ? null
+          : 'needs another process that shares the log, and the start times of Linux',
+      async run({ open, location, options }) {
+        const log = await open()
+        await mustStart(log, { ...ended, ownerId: currentOwnerId() })
+        const before = await log.list({})
+        assert.equal(await runChild(options, { kind: 'recover', location, nowMs }), 0)
+        assert.deepEqual(await log.list({}), before)
+      },
+    },
+    {
       name: 'a call of a process on another host is left until its lease ends, and so is one of an owner of another form',
       async run({ open }) {
         const log = await open()

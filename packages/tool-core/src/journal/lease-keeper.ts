@@ -1,3 +1,4 @@
+import { heldHere } from '../log/process-owner.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 
 /** Renews the leases of running calls, so that no other worker takes them for orphans. */
@@ -17,12 +18,14 @@ export class LeaseKeeper {
   /** Renews the lease of a call until it is released; `onLost` is called when another worker has finished its row. */
   hold(callToken: string, onLost: () => void): void {
     this.#leases.set(callToken, onLost)
+    heldHere.add(callToken)
     // One timer for all calls of the task, which stops by itself; it must not keep the process alive.
     this.#timer ??= setInterval(() => this.#tick(), this.#leaseMs / 3).unref()
   }
 
   release(callToken: string): void {
     this.#leases.delete(callToken)
+    heldHere.delete(callToken)
   }
 
   #tick(): void {

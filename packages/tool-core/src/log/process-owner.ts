@@ -12,25 +12,40 @@ export function currentOwnerId(): string {
 }
 
 /**
- * True when the process named by an owner id is known to have ended: same host, and no such process any more. False
- * when it lives and when this host cannot know, so that only the lease decides there.
+ * What this host knows of the process with an owner id: it is this one (`'here'`), it lives, it is gone, or this host
+ * cannot know. Linux tells a process from a later one with the same number by its start time. Elsewhere a process that
+ * exists may be another one, so only its absence is known.
  */
-export function isOwnerGone(ownerId: string): boolean {
-  if (ownerId === own) return false
+export function ownerState(ownerId: string): 'here' | 'alive' | 'gone' | 'unknown' {
+  if (ownerId === own) return 'here'
   const match = /^(.*):(\d+):(\d+)$/s.exec(ownerId)
-  if (match === null || match[1] !== pidSpace()) return false
+  if (match === null || match[1] !== pidSpace()) return 'unknown'
   const pid = Number(match[2])
   if (process.platform === 'linux' && startTimeOf(process.pid) !== null) {
-    return startTimeOf(pid) !== match[3]
+    return startTimeOf(pid) === match[3] ? 'alive' : 'gone'
   }
   try {
     process.kill(pid, 0)
-    return false
+    return 'unknown'
   } catch (error) {
     // EPERM: the process exists and belongs to another user.
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+    return (error as NodeJS.ErrnoException).code === 'ESRCH' ? 'gone' : 'unknown'
   }
 }
+
+/** True when the process named by an owner id is known to have ended. */
+export function isOwnerGone(ownerId: string): boolean {
+  return ownerState(ownerId) === 'gone'
+}
+
+const heldKey: unique symbol = Symbol.for('smithers.log.held') as never
+const shared = globalThis as { [heldKey]?: Set<string> }
+
+/**
+ * The tokens of the calls, runs and tasks that this process holds. What is not among them and late was lost, for example
+ * because its end could not be recorded. One set for every copy of this package.
+ */
+export const heldHere: Set<string> = (shared[heldKey] ??= new Set())
 
 let own: string | undefined
 let space: string | undefined

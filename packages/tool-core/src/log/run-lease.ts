@@ -1,12 +1,14 @@
-import { isOwnerGone } from './process-owner.ts'
+import { isAbandoned } from './orphan.ts'
 import type { RunRow } from './run-store.ts'
 
-/** True when a run has no live holder: no lease, an expired one, or one of a dead process. */
+/** True when no process holds a run: it has no lease, or its holder has ended or, where that cannot be told, is late. */
 export function isRunFree(
-  run: Pick<RunRow, 'leaseToken' | 'leaseExpiresAtMs' | 'ownerId'>,
+  {
+    leaseToken,
+    leaseExpiresAtMs,
+    ownerId,
+  }: Pick<RunRow, 'leaseToken' | 'leaseExpiresAtMs' | 'ownerId'>,
   nowMs: number,
 ): boolean {
-  if (run.leaseToken === null) return true
-  if (run.leaseExpiresAtMs !== null && run.leaseExpiresAtMs <= nowMs) return true
-  return run.ownerId !== null && isOwnerGone(run.ownerId)
+  return leaseToken === null || isAbandoned(ownerId, leaseToken, leaseExpiresAtMs, nowMs)
 }

@@ -164,7 +164,7 @@ export interface ToolCallLog {
   list(query: ToolCallQuery): MaybePromise<ToolCallRow[]>
   /**
    * Marks orphaned `'started'` rows as errors with an unknown outcome (`TOOL_OUTCOME_UNKNOWN`), which also ends their
-   * claims; returns how many. A row is an orphan when its lease has ended or its owner is known to be dead.
+   * claims; returns how many. `isOrphan` says which rows are orphans.
    */
   recover(query: RecoverQuery): MaybePromise<number>
   /**

@@ -1,5 +1,5 @@
 import { type MaybePromise, SmithersError } from '@smithers/tool-core'
-import { currentOwnerId } from '@smithers/tool-core/log'
+import { currentOwnerId, heldHere } from '@smithers/tool-core/log'
 import type { ClaimResult, Fenced, LoopRow, RunRow, RunStore } from '@smithers/tool-core/log'
 import type { AttemptJournal } from '../task/run-attempts.ts'
 import { markFatal } from '../errors/fatal-error.ts'
@@ -24,7 +24,8 @@ export class RunLease {
   readonly #leaseMs: number
   readonly #onLost: (error: SmithersError) => void
   readonly #renewing: NodeJS.Timeout
-  #expiresAtMs: number
+  /** By the clock that only goes forward. */
+  #expiresAt: number
 
   private constructor(
     runs: RunStore,
@@ -36,7 +37,8 @@ export class RunLease {
     this.#leaseToken = lease.token
     this.#leaseMs = lease.ms
     this.#onLost = onLost
-    this.#expiresAtMs = Date.now() + lease.ms
+    this.#expiresAt = performance.now() + lease.ms
+    heldHere.add(lease.token)
     this.#renewing = setInterval(() => void this.#renew(), lease.ms / 3)
     this.#renewing.unref()
   }
@@ -116,7 +118,7 @@ export class RunLease {
 
   /** Releases the run. Does nothing when this process no longer holds it. */
   async release(status: 'finished' | 'failed' | 'stopped', error?: unknown): Promise<void> {
-    clearInterval(this.#renewing)
+    this.#letGo()
     await this.#runs.release({
       runId: this.runId,
       leaseToken: this.#leaseToken,
@@ -126,22 +128,28 @@ export class RunLease {
     })
   }
 
+  #letGo(): void {
+    clearInterval(this.#renewing)
+    heldHere.delete(this.#leaseToken)
+  }
+
   async #write(answer: MaybePromise<Fenced>): Promise<void> {
     if ((await answer) === 'lost') throw this.#lost()
   }
 
   async #renew(): Promise<void> {
+    const expiresAt = performance.now() + this.#leaseMs
     const expiresAtMs = Date.now() + this.#leaseMs
     try {
       if ((await this.#runs.renew(this.runId, this.#leaseToken, expiresAtMs)) === 'ok') {
-        this.#expiresAtMs = expiresAtMs
+        this.#expiresAt = expiresAt
         return
       }
     } catch {
       // The log may answer next time. Until the lease expires, no other process can take the run.
-      if (Date.now() < this.#expiresAtMs) return
+      if (performance.now() < this.#expiresAt) return
     }
-    clearInterval(this.#renewing)
+    this.#letGo()
     this.#onLost(this.#lost())
   }
 
@@ -161,7 +169,7 @@ function busy(run: RunRow, nowMs: number): SmithersError {
   const seconds = Math.ceil(((leaseExpiresAtMs ?? nowMs) - nowMs) / 1000)
   return new SmithersError(
     'WORKFLOW_RUN_BUSY',
-    `Run "${runId}" is running in another process (${ownerId ?? 'unknown'}). Wait for it, or stop it and then resume; if it hangs, its lease expires in ${seconds} s.`,
+    `Run "${runId}" is running in another process (${ownerId ?? 'unknown'}). Wait for it, or stop it and then resume. On this host a process holds its run as long as it lives; one on another host loses it after ${seconds} s without a sign of life.`,
     { details: { runId, ownerId, leaseExpiresAtMs } },
   )
 }

@@ -1,5 +1,5 @@
 import { SmithersError, type ToolCallLog } from '@smithers/tool-core'
-import { currentOwnerId, isOrphan, isOwnerGone } from '@smithers/tool-core/log'
+import { currentOwnerId, heldHere, isAbandoned, isOrphan } from '@smithers/tool-core/log'
 import type { RunStateStore } from '@smithers/tool-core/log'
 import { markFatal } from '../errors/fatal-error.ts'
 
@@ -67,6 +67,7 @@ class StoredLease implements TaskLease {
     this.#version = claimed.version
     this.#renewing = setInterval(() => void this.#renew(), leaseMs / 3)
     this.#renewing.unref()
+    heldHere.add(this.#token)
   }
 
   static async claim(state: RunStateStore, task: LeasedTask, leaseMs: number): Promise<TaskLease> {
@@ -87,9 +88,14 @@ class StoredLease implements TaskLease {
   }
 
   async release(): Promise<void> {
-    clearInterval(this.#renewing)
+    this.#letGo()
     // Another process has the task if this fails, and then the lease is no longer ours to end.
     await this.#state.set(entryOf(this.#task, this.#version + 1, { token: null, leaseMs: 0 }))
+  }
+
+  #letGo(): void {
+    clearInterval(this.#renewing)
+    heldHere.delete(this.#token)
   }
 
   async #renew(): Promise<void> {
@@ -106,13 +112,13 @@ class StoredLease implements TaskLease {
       // The log may answer next time. Until the lease expires, no other process can take the task.
       return
     }
-    clearInterval(this.#renewing)
+    this.#letGo()
     this.#lost.abort(lost(this.#task))
   }
 }
 
 function isHeld({ ownerId, token, expiresAtMs }: LeaseValue): boolean {
-  return token !== null && expiresAtMs > Date.now() && !isOwnerGone(ownerId)
+  return token !== null && !isAbandoned(ownerId, token, expiresAtMs, Date.now())
 }
 
 function keyOf({ nodeId, iteration }: LeasedTask): string {
