@@ -59,6 +59,8 @@ class BeneathDirectory implements DirectoryHandle {
   readonly self: string
   readonly fd: number
   readonly #prefix: string
+  // Of an open directory it never changes.
+  #identity: string | undefined
 
   constructor(descriptors: string, fd: number) {
     this.fd = fd
@@ -76,8 +78,11 @@ class BeneathDirectory implements DirectoryHandle {
   }
 
   identity(): string {
-    const { dev, ino } = fstatSync(this.fd, { bigint: true })
-    return `${dev}:${ino}`
+    if (this.#identity === undefined) {
+      const { dev, ino } = fstatSync(this.fd, { bigint: true })
+      this.#identity = `${dev}:${ino}`
+    }
+    return this.#identity
   }
 
   recheck(): void {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { shownValue } from '../../options/read-options.ts'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { quotePath } from '../file-error.ts'
+import { fileLimits } from '../file-limits.ts'
 
 /**
  * Decodes the text of a file, without a byte order mark.
@@ -14,12 +15,12 @@ export function decodeText(bytes: Buffer, path: string): string {
   return bytes.toString('utf8', hasByteOrderMark(bytes) ? 3 : 0)
 }
 
-/** Encodes a changed text, with the byte order mark of the original bytes. */
+/** Encodes a changed text as {@link toBytesForNow} does, with the byte order mark of the original bytes. */
 export function encodeText(text: string, original: Uint8Array): Uint8Array {
-  if (typeof text !== 'string') return toBytes(text)
-  return hasByteOrderMark(original)
-    ? Buffer.concat([original.subarray(0, 3), toBytes(text)])
-    : toBytes(text)
+  const bytes = toBytesForNow(text)
+  return typeof text === 'string' && hasByteOrderMark(original)
+    ? Buffer.concat([original.subarray(0, 3), bytes])
+    : bytes
 }
 
 /**
@@ -49,7 +50,12 @@ function adviceFor(content: unknown): string {
 }
 
 function textBytes(text: string): Uint8Array {
-  if (text.isWellFormed()) return Buffer.from(text)
+  assertWellFormed(text)
+  return Buffer.from(text)
+}
+
+function assertWellFormed(text: string): void {
+  if (text.isWellFormed()) return
   const index = text.search(/\p{Surrogate}/u)
   throw new SandboxError(
     'INVALID_INPUT',
@@ -57,6 +63,23 @@ function textBytes(text: string): Uint8Array {
     { details: { index }, effect: 'none' },
   )
 }
+
+/**
+ * {@link toBytes} for a write that begins in the same step. A text becomes bytes in memory that the next call uses
+ * again, unless it is longer than what is written in that step: to get new memory takes as long as to write.
+ */
+export function toBytesForNow(content: string | ArrayBufferView): Uint8Array {
+  if (typeof content !== 'string' || content.length > fileLimits.maxSynchronousBytes) {
+    return toBytes(content)
+  }
+  assertWellFormed(content)
+  forNow ??= Buffer.allocUnsafeSlow(fileLimits.maxSynchronousBytes)
+  const length = forNow.write(content)
+  // Less room than a character needs may be left only because the text did not fit.
+  return length > forNow.length - 4 ? Buffer.from(content) : forNow.subarray(0, length)
+}
+
+let forNow: Buffer | undefined
 
 export function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf

@@ -9,7 +9,7 @@ import { isSmall } from '../io/read-file.ts'
 import { inTurn } from '../io/semaphore.ts'
 import type { Semaphore } from '../io/semaphore.ts'
 import { sweepLeftovers } from '../io/sweep-leftovers.ts'
-import { toBytes } from '../io/text-encoding.ts'
+import { toBytes, toBytesForNow } from '../io/text-encoding.ts'
 import { WouldCreate, type ResolvedPath } from '../guard/walk-path.ts'
 
 /** Contents to write: text (encoded as UTF-8), bytes, or a stream of both. */
@@ -32,9 +32,11 @@ export function writeContent(
   const { path, content, durability } = request
   if (isStream(content)) return guard.run(path, () => writeStream(guard, request, content))
   if (durability === 'relaxed' && isSmall(sizeBound(content))) {
-    return guard.run(path, () => writeSmall(guard, request, toBytes(content)))
+    return guard.run(path, () => writeSmall(guard, request, toBytesForNow(content)))
   }
-  return inTurn(slots, () => guard.run(path, () => writeHeld(guard, request, toBytes(content))))
+  return inTurn(slots, () =>
+    guard.run(path, () => writeHeld(guard, request, toBytesForNow(content))),
+  )
 }
 
 /** An upper bound of the UTF-8 size without counting: three bytes per UTF-16 unit. */

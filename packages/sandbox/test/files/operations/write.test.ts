@@ -38,6 +38,23 @@ describe('SandboxFiles.write', () => {
     }
   })
 
+  it('writes texts at once without mixing them, whatever their characters and lengths', async () => {
+    const { root, files } = createWorkspace()
+    const lengths = [0, 1, 1000, 65_536, 87_381, 131_070, 262_139, 262_140, 262_144, 262_145]
+    const texts = ['x', 'é', '€', '🙂'].flatMap((character) =>
+      lengths.map((length) => character.repeat(length).slice(0, length - (length % 2))),
+    )
+    for (const durability of ['fsync', 'relaxed'] as const) {
+      await Promise.all(texts.map((text, n) => files.write(`f${n}`, text, { durability })))
+      await Promise.all(
+        texts.map((text, n) => files.updateText(`f${n}`, () => `${text}${n}`, { durability })),
+      )
+      for (const [n, text] of texts.entries()) {
+        expect(readFileSync(join(root, `f${n}`), 'utf8') === `${text}${n}`, `file ${n}`).toBe(true)
+      }
+    }
+  })
+
   it('keeps the permissions of a replaced file, and gives a new file the usual ones', async () => {
     const { root, files } = createWorkspace({ old: '' })
     chmodSync(join(root, 'old'), 0o751)
