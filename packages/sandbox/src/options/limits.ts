@@ -4,7 +4,7 @@ export interface CommandLimits {
   readonly timeoutMs?: number | undefined
   /** Bytes of output kept, stdout and stderr together; longer output loses its middle. @default 200_000 @maximum 10_485_760 */
   readonly maxOutputBytes?: number | undefined
-  /** Processes and threads alive at once. */
+  /** Processes and threads alive at once. @default none; 4_096 for ordinary users under `namespaces` */
   readonly processes?: number | undefined
   /** Mebibytes of memory of the whole tree. */
   readonly memoryMb?: number | undefined
@@ -77,6 +77,12 @@ export const commandLimits: Readonly<Record<keyof ResolvedLimits, Limit>> = {
  * their number: two thousand delay every command by more than four seconds.
  */
 export const maxDeniedNames = 1_000
+
+/**
+ * Processes and threads of a command that was given no limit, where only its own are counted and setting it costs nothing:
+ * more than builds and test runners start, few enough for the machine to stay usable.
+ */
+export const defaultProcesses = 4_096
 
 /** How long a call waits for remaining output after its command exits: a child left behind may keep the pipe open. */
 export const drainMs = 250

@@ -1,5 +1,5 @@
 import type { RunningCommand } from '../isolation/running-command.ts'
-import type { ResolvedLimits } from '../options/limits.ts'
+import { defaultProcesses, type ResolvedLimits } from '../options/limits.ts'
 import type { Violation } from '../path-rules/violation.ts'
 import { createControlGroup, usesControlGroup } from './resource-limits/control-group.ts'
 import { refusalOf, NotStarted, refuseAborted } from './run-errors.ts'
@@ -89,7 +89,6 @@ function start(
   { argv, env, limits, options, cwd, cwdHandle, rootDescriptor, protect, deny }: IsolateRequest,
   controlGroups: readonly string[] | undefined,
 ): RunningCommand {
-  const counts = controlGroups === undefined && countsOwnProcesses(settings)
   try {
     return settings.backend.start({
       argv,
@@ -110,7 +109,7 @@ function start(
       limits: {
         fileMb: limits.fileMb,
         cpuSeconds: limits.cpuSeconds,
-        processes: counts ? limits.processes : null,
+        processes: controlGroups === undefined ? processLimit(settings, limits) : null,
       },
       controlGroups: controlGroups ?? [],
       hasInput: options.stdin !== undefined,
@@ -123,8 +122,19 @@ function start(
 }
 
 /** The kernel counts processes per user: only a user namespace has none but the command's, and root is not limited. */
-export function countsOwnProcesses({ enforced }: RunSettings): boolean {
-  return enforced.backend === 'bubblewrap' && process.geteuid?.() !== 0
+export function countsOwnProcesses({ enforced: { backend } }: RunSettings): boolean {
+  return (backend === 'bubblewrap' || backend === 'namespaces') && process.geteuid?.() !== 0
+}
+
+/**
+ * The limit that the kernel sets for a command. Without one that was asked for, the helper sets a generous one where it
+ * counts only this command's processes; bubblewrap would need another program before each command, which takes longer
+ * than starting the command does.
+ */
+export function processLimit(settings: RunSettings, limits: ResolvedLimits): number | null {
+  if (!countsOwnProcesses(settings)) return null
+  if (limits.processes !== null) return limits.processes
+  return settings.enforced.backend === 'namespaces' ? defaultProcesses : null
 }
 
 function memoryViolation(memoryMb: number | null): Violation {

@@ -55,7 +55,7 @@ export interface RunResult extends CapturedOutput {
 }
 
 /**
- * How far the limits hold that not every machine can enforce; absent ones were not asked for. `'watched'`: measured ten
+ * How far the limits hold that not every machine can enforce; absent ones were not asked for and have no default here. `'watched'`: measured ten
  * times a second. `fileMb`, `cpuSeconds`, the time and the output hold everywhere.
  */
 export interface LimitEnforcement {

@@ -6,7 +6,7 @@ import { unprotectedRun } from '../path-rules/protection.ts'
 import { checkArguments, runOptions } from './run-options.ts'
 import type { CommandCall } from './command-call.ts'
 import { findCommand } from './find-command.ts'
-import { countsOwnProcesses, isolate, type IsolatedCommand } from './isolate.ts'
+import { isolate, processLimit, type IsolatedCommand } from './isolate.ts'
 import {
   NotStarted,
   refuseAborted,
@@ -155,10 +155,11 @@ function handleOf({ fd, absolutePath }: OpenDirectory): string {
 
 function limitEnforcement(limits: ResolvedLimits, settings: RunSettings): LimitEnforcement {
   const groups = usesControlGroup(limits)
+  const isCounted = groups || processLimit(settings, limits) !== null
   return {
     ...(limits.memoryMb === null ? {} : { memoryMb: groups ? 'enforced' : 'watched' }),
-    ...(limits.processes === null
+    ...(limits.processes === null && (groups || !isCounted)
       ? {}
-      : { processes: groups || countsOwnProcesses(settings) ? 'enforced' : 'none' }),
+      : { processes: isCounted ? 'enforced' : 'none' }),
   }
 }
