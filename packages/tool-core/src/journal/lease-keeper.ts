@@ -1,6 +1,9 @@
 import { heldHere } from '../log/process-owner.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 
+/** The keepers with running calls, which are renewed even when nothing else refers to them. */
+const holding = new Set<LeaseKeeper>()
+
 /** Renews the leases of running calls, so that no other worker takes them for orphans. */
 export class LeaseKeeper {
   readonly #log: ToolCallLog
@@ -19,13 +22,25 @@ export class LeaseKeeper {
   hold(callToken: string, onLost: () => void): void {
     this.#leases.set(callToken, onLost)
     heldHere.add(callToken)
-    // One timer for all calls of the task, which stops by itself; it must not keep the process alive.
-    this.#timer ??= setInterval(() => this.#tick(), this.#leaseMs / 3).unref()
+    holding.add(this)
+    this.#timer ??= this.#startTimer()
   }
 
   release(callToken: string): void {
     this.#leases.delete(callToken)
     heldHere.delete(callToken)
+    if (this.#leases.size === 0) holding.delete(this)
+  }
+
+  /** One timer for all calls of the task, which stops by itself. It keeps neither the process alive nor the log in memory. */
+  #startTimer(): NodeJS.Timeout {
+    const keeper = new WeakRef(this)
+    const timer = setInterval(() => {
+      const alive = keeper.deref()
+      if (alive === undefined) clearInterval(timer)
+      else alive.#tick()
+    }, this.#leaseMs / 3)
+    return timer.unref()
   }
 
   #tick(): void {
