@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { heldHere } from '@smithers/tool-core/log'
 import { createSmithers, runWorkflow } from '@smithers/workflow'
 import { logKinds, openLog, type RunLog, type TemporaryLog } from '../fixtures/run-logs.ts'
 
@@ -65,7 +66,8 @@ describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
     const first = runWorkflow(workflow, { runId: 'run-1', log, input: { file: '' } })
     const failure = first.catch((error: unknown) => error)
     await untilAttempts(2)
-    // Another process believes that this one is dead: its lease has ended.
+    // A process on another host, which cannot see that this one lives, finds its lease ended.
+    await hideHolder()
     const taken = await log.runs.claim({
       runId: 'run-1',
       inputJson: null,
@@ -102,6 +104,7 @@ describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
     const run = runWorkflow(workflow, options)
     const failure = run.catch((error: unknown) => error)
     await untilAttempts(1)
+    await hideHolder()
     await log.runs.claim({
       runId: 'run-1',
       inputJson: null,
@@ -113,6 +116,33 @@ describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
     })
     expect(await failure).toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
     clearInterval(keepAlive)
+  })
+
+  async function hideHolder(): Promise<void> {
+    for (const { leaseToken } of await log.runs.list({})) heldHere.delete(leaseToken ?? '')
+  }
+
+  test('keeps a run while its process lives, however late it is', async () => {
+    const { promise: waiting, resolve: release } = Promise.withResolvers<void>()
+    const workflow = smithers(() => (
+      <Workflow name="late">
+        <Task id="wait">{() => waiting}</Task>
+      </Workflow>
+    ))
+    const run = runWorkflow(workflow, { runId: 'run-1', log, input: { file: '' } })
+    await untilAttempts(1)
+    const claim = {
+      runId: 'run-1',
+      inputJson: null,
+      optionsJson: '{}',
+      ownerId: 'elsewhere:1:1',
+      leaseToken: 'theirs',
+      leaseExpiresAtMs: Date.now() + 1e9,
+      nowMs: Date.now() + 1e9,
+    }
+    expect((await log.runs.claim(claim)).ok).toBe(false)
+    release()
+    expect((await run).status).toBe('finished')
   })
 
   async function untilAttempts(count: number): Promise<void> {
