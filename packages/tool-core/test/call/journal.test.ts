@@ -1,4 +1,5 @@
 import { createToolRun, defineTool, SmithersError } from '@smithers/tool-core'
+import { heldHere } from '@smithers/tool-core/log'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -159,8 +160,10 @@ describe('a retry', () => {
     })
     const first = createToolRun({ runId: 'r', log })
     const lost = first.tools({ wait }).wait.execute({}, callOptions())
-    // As if the worker had not renewed its lease for too long.
-    log.renew(log.snapshot()[0]?.callToken ?? '', Date.now() - 1)
+    // As if the worker were on another host and had not renewed its lease for too long.
+    const callToken = log.snapshot()[0]?.callToken ?? ''
+    heldHere.delete(callToken)
+    log.renew(callToken, Date.now() - 1)
     const warning = createToolRun({ runId: 'r', log, attempt: 2 }).retryWarning()
     expect(log.snapshot()).toMatchObject([
       { status: 'error', effect: 'unknown', errorJson: expect.stringContaining('OUTCOME_UNKNOWN') },
