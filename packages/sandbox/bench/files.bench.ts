@@ -133,6 +133,8 @@ for (const [name, work] of [
   pauses.push(pause)
   console.log(`${name.padEnd(44)}${pause.toFixed(0).padStart(9)} ms`)
 }
+// Files that were replaced are closed in the thread pool.
+for (let waits = 0; waits < 100 && descriptors() > before; waits += 1) await setTimeout(20)
 console.log(`descriptors before ${before}, after ${descriptors()}`)
 const isQuiet = pauses.every((pause) => pause <= 50) && descriptors() === before
 
