@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -32,6 +41,9 @@ async function startAttack() {
   const swapper = await startSwapper(pairs)
   onTestFinished(async () => {
     await swapper.stop()
+    // Which of a pair it is in depends on the last exchange; ordinary users cannot remove what they cannot list.
+    const closed = pairs.flat().map((directory) => join(directory, 'SECRET-name'))
+    for (const directory of closed.filter((path) => existsSync(path))) chmodSync(directory, 0o755)
     rmSync(base, { recursive: true, force: true })
   })
   return root

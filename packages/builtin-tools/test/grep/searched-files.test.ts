@@ -38,8 +38,9 @@ describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) =
     try {
       const output = await search({ pattern: 'token' })
       skip(output.includes('closed/b'), 'this isolation leaves root its rights over files')
+      // Without isolation the reason is not repeated: the name may lead elsewhere by now.
       expect(output).toMatch(
-        /^a:1:token\n\[ripgrep could not search everything: .*closed.*ermission denied/,
+        /^a:1:token\n\[ripgrep could not search everything: .*closed.*(?:ermission denied|not searched)/,
       )
     } finally {
       chmodSync(join(root, 'closed'), 0o755)
