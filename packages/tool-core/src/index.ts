@@ -17,7 +17,11 @@ export type {
   TaskContext,
   ToolContext,
 } from './contract/task-context.ts'
-export { createToolContext, type ToolContextOptions } from './context/create-tool-context.ts'
+export {
+  type AttemptContext,
+  createToolContext,
+  type ToolContextOptions,
+} from './context/create-tool-context.ts'
 export { getToolContext, runWithToolContext } from './context/ambient-context.ts'
 export { approvalFor, type SdkToolApproval } from './approvals/approval-for.ts'
 export {

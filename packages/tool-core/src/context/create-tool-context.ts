@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { type JournalOptions, resolveJournalPolicy } from '../contract/journal-options.ts'
-import { attachJournal } from '../journal/attempt-journal.ts'
+import { drive, type MaybePromise } from '../async/maybe-promise.ts'
+import { attachJournal, journalOf } from '../journal/attempt-journal.ts'
 import { taskIdempotencyKey } from '../history/call-identity.ts'
 import { complaintOfUnknown, type OptionNames } from '../contract/known-options.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
@@ -42,6 +43,15 @@ export interface ToolContextOptions extends JournalOptions {
   /** @default a log in memory */
   readonly log?: ToolCallLog | undefined
   readonly durabilitySnapshot?: DurabilitySnapshot | undefined
+}
+
+/** The context of one attempt, with what its agent must know of earlier ones. */
+export interface AttemptContext extends TaskContext {
+  /**
+   * What the agent must know of the effects of earlier attempts, in at most 4000 bytes; null when there are none. A
+   * promise only with a log that answers later.
+   */
+  retryWarning(): MaybePromise<string | null>
 }
 
 /** Of a context and of a run alike, so that the options of one can be handed to the other. */
@@ -91,7 +101,7 @@ const limits = {
  *
  * @throws SmithersError `INVALID_INPUT` for a value out of range.
  */
-export function createToolContext(options: ToolContextOptions = {}): TaskContext {
+export function createToolContext(options: ToolContextOptions = {}): AttemptContext {
   const complaint = complaintOfUnknown(options, runOptions)
   if (complaint !== null) throw new SmithersError('INVALID_INPUT', `Run: ${complaint}`)
   return createContext(options, false)
@@ -107,7 +117,7 @@ export function createEphemeralContext(): TaskContext {
   return createContext({}, true)
 }
 
-function createContext(options: ToolContextOptions, ephemeral: boolean): TaskContext {
+function createContext(options: ToolContextOptions, ephemeral: boolean): AttemptContext {
   const runId = text('runId', options.runId === undefined ? crypto.randomUUID() : options.runId)
   const nodeId = text('nodeId', options.nodeId === undefined ? 'task' : options.nodeId)
   const iteration = integer('iteration', options.iteration === undefined ? 0 : options.iteration, 0)
@@ -115,7 +125,7 @@ function createContext(options: ToolContextOptions, ephemeral: boolean): TaskCon
   const rootDir = resolve(
     text('rootDir', options.rootDir === undefined ? process.cwd() : options.rootDir),
   )
-  const context: TaskContext = {
+  const fields: TaskContext = {
     runId,
     nodeId,
     iteration,
@@ -135,6 +145,11 @@ function createContext(options: ToolContextOptions, ephemeral: boolean): TaskCon
     durabilitySnapshot:
       snapshot === undefined ? noSnapshot : async (name, toolUseId) => snapshot(name, toolUseId),
   }
+  // Not enumerable: a copy of the context is a new task.
+  const context = Object.defineProperty(fields, 'retryWarning', {
+    value: () => drive(journalOf(fields).retryWarning(4000)),
+  }) as AttemptContext
+  refuseNull(options)
   attachJournal(
     context,
     resolveJournalPolicy(options, {
@@ -143,6 +158,15 @@ function createContext(options: ToolContextOptions, ephemeral: boolean): TaskCon
     }),
   )
   return Object.freeze(context)
+}
+
+/** Null is no default: a value that was lost on its way here must not choose one. */
+function refuseNull(options: ToolContextOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === null && Object.hasOwn(runOptions, name)) {
+      throw invalid(name, value, 'left out or have a value')
+    }
+  }
 }
 
 async function noSnapshot(): Promise<undefined> {}

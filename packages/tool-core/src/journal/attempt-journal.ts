@@ -9,6 +9,7 @@ import { FinalAnswer } from './final-answer.ts'
 import { RunPause } from './run-pause.ts'
 import { AttemptsBeside, callClock, RowOwners } from './attempts-beside.ts'
 import { CallHistory } from '../history/call-history.ts'
+import { retryWarningText } from '../history/retry-warning.ts'
 import { type CallSummary, summarizeRow } from '../history/call-summary.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import type { CallAbort } from '../async/call-abort.ts'
@@ -99,6 +100,17 @@ export class AttemptJournal {
     }
     const opening = this.#opening
     if (opening !== undefined) yield abort === undefined ? opening : abort.race(opening)
+  }
+
+  /** What the agent must know of earlier attempts; from now on it counts as warned. */
+  *retryWarning(maxBytes: number): Steps<string | null> {
+    yield* this.open(undefined)
+    this.history.warned = true
+    return retryWarningText({
+      attempt: this.task.attempt,
+      earlier: this.history.earlier,
+      maxBytes,
+    })
   }
 
   /** Moves the seats not yet taken behind the last row of this attempt, because another worker writes to it. */

@@ -1,12 +1,11 @@
 import { runWithToolContext } from '../context/ambient-context.ts'
 import { boundContext } from '../contract/tool-call-options.ts'
-import { chain, drive, type Steps } from '../async/maybe-promise.ts'
+import { chain, drive } from '../async/maybe-promise.ts'
 import { depart } from '../journal/error-effect.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
 import { type RecordedStep, recordInvalidCalls } from './record-invalid-calls.ts'
 import { type ToModelOutput, withRepetitionNotes } from '../history/repetition-note.ts'
-import { retryWarningText } from '../history/retry-warning.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { getDefinedToolMetadata } from '../contract/tool-metadata.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
@@ -77,16 +76,6 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
   const journal = journalOf(context)
   const maxBytes = options.maxWarningBytes ?? 4000
 
-  function* retryWarning(): Steps<string | null> {
-    yield* journal.open(undefined)
-    journal.history.warned = true
-    return retryWarningText({
-      attempt: context.attempt,
-      earlier: journal.history.earlier,
-      maxBytes,
-    })
-  }
-
   const handedOut = new Map<string, unknown>()
 
   return {
@@ -107,9 +96,9 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
     },
     record: (step) => recordInvalidCalls(step, handedOut, context),
     with: (fn) => runWithToolContext(context, fn),
-    retryWarning: () => drive(retryWarning()),
+    retryWarning: () => drive(journal.retryWarning(maxBytes)),
     messages: (messages) =>
-      chain(drive(retryWarning()), (warning) =>
+      chain(drive(journal.retryWarning(maxBytes)), (warning) =>
         withRetryWarning(
           messages.filter((message) => !isRetryWarning(message)),
           warning,

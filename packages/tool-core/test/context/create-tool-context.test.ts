@@ -175,3 +175,33 @@ describe('runWithToolContext', () => {
 function runOf(runId: string): ToolRun {
   return createToolRun({ runId })
 }
+
+describe('the context of an attempt', () => {
+  test('says what earlier attempts did', async () => {
+    const log = createMemoryLog()
+    const pay = defineTool({
+      name: 'pay',
+      schema: z.object({}),
+      sideEffect: true,
+      acceptsContext: true,
+      execute: () => 'paid',
+    })
+    const options = { runId: 'warned', log }
+    const call = { toolCallId: 'c', messages: [] }
+    await createToolRun(options).tools({ pay }).pay.execute({}, call)
+    expect(createToolContext({ runId: 'other', log, attempt: 2 }).retryWarning()).toBeNull()
+    const context = createToolContext({ ...options, attempt: 2 })
+    expect(context.retryWarning()).toContain('- pay {} · ')
+    expect(Object.keys(context)).not.toContain('retryWarning')
+  })
+
+  test.each([
+    ...['runId', 'nodeId', 'iteration', 'attempt', 'rootDir', 'protectedPaths', 'log'],
+    ...['namespace', 'safety', 'lineage', 'redact', 'errorStacks', 'leaseMs', 'abortSignal'],
+    ...['onLogError', 'onApproval', 'previews', 'logTimeoutMs', 'maxInlineOutputBytes'],
+  ])('refuses null for %s', (name) => {
+    expect(() => createToolContext({ [name]: null } as never)).toThrow(
+      expect.objectContaining({ code: 'INVALID_INPUT', message: expect.stringContaining(name) }),
+    )
+  })
+})
