@@ -16,7 +16,7 @@ export interface Fingerprint {
  * logInput: ({ path, content }) => ({ path, content: fingerprint(content) })
  */
 export function fingerprint(text: string): Fingerprint {
-  // The hash of the arguments needs the same one in the same turn.
+  // A tool that checks the size of a text asks in the same turn as its `logInput`.
   if (last?.text === text) return last.print
   const print = fingerprintOf(text)
   if (text.length >= shortestKept) {
