@@ -29,7 +29,11 @@ describe.runIf(process.platform === 'linux')('a call whose owner is late', () =>
       [
         '--conditions=@smithers/source',
         '--disable-warning=ExperimentalWarning',
-        ...[program, logFile, chargesFile, '1500', '100'],
+        program,
+        logFile,
+        chargesFile,
+        '1500',
+        '100',
       ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )

@@ -186,21 +186,21 @@ describe('the context of an attempt', () => {
       acceptsContext: true,
       execute: () => 'paid',
     })
-    const options = { runId: 'warned', log }
+    const warned = { runId: 'warned', log }
     const call = { toolCallId: 'c', messages: [] }
-    await createToolRun(options).tools({ pay }).pay.execute({}, call)
+    await createToolRun(warned).tools({ pay }).pay.execute({}, call)
     expect(createToolContext({ runId: 'other', log, attempt: 2 }).retryWarning()).toBeNull()
-    const context = createToolContext({ ...options, attempt: 2 })
+    const context = createToolContext({ ...warned, attempt: 2 })
     expect(context.retryWarning()).toContain('- pay {} · ')
     expect(Object.keys(context)).not.toContain('retryWarning')
   })
 
-  test.each([
-    ...['runId', 'nodeId', 'iteration', 'attempt', 'rootDir', 'protectedPaths', 'log'],
-    ...['namespace', 'safety', 'lineage', 'redact', 'errorStacks', 'leaseMs', 'abortSignal'],
-    ...['onLogError', 'onApproval', 'previews', 'logTimeoutMs', 'maxInlineOutputBytes'],
-  ])('refuses null for %s', (name) => {
-    expect(() => createToolContext({ [name]: null } as never)).toThrow(
+  test.each(
+    'runId nodeId iteration attempt rootDir protectedPaths log namespace safety lineage redact errorStacks leaseMs abortSignal onLogError onApproval previews logTimeoutMs maxInlineOutputBytes'.split(
+      ' ',
+    ),
+  )('refuses null for %s', (name) => {
+    expect(() => createToolContext({ [name]: null })).toThrow(
       expect.objectContaining({ code: 'INVALID_INPUT', message: expect.stringContaining(name) }),
     )
   })
