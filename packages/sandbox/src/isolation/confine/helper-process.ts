@@ -28,8 +28,11 @@ type StartFailure = Extract<HelperFrame, { kind: 'failed' }>
 /** A helper, or why there is none. */
 export type HelperStart = HelperProcess | { readonly why: string; readonly fix: string }
 
-/** More than this many at once, and the one not used for longest is forgotten; the helper has room for twice as many. */
-const maxPolicies = 64
+/**
+ * More than this many at once, and the one not used for longest is forgotten. Each takes up to nine descriptors of the
+ * helper, four as a rule, and some users may have 256.
+ */
+const maxPolicies = 24
 
 /**
  * The process that starts commands. One serves all sandboxes of this process, does not keep its event loop alive, and
