@@ -30,7 +30,7 @@ export interface DetectIsolationOptions {
   readonly isolation: IsolationOption
   /** What commands are to be kept from: `network: 'host'` is not a property missing, it was asked for. */
   readonly demands: PolicyDemands
-  /** Strongest first. @default bubblewrap, landlock, seatbelt, none */
+  /** Strongest first. @default namespaces, bubblewrap, landlock, seatbelt, none */
   readonly backends?: readonly IsolationBackend[]
 }
 
@@ -104,12 +104,10 @@ function candidatesFor(
   all: readonly IsolationBackend[],
 ): readonly IsolationBackend[] {
   if (named !== undefined) return all.filter(({ name }) => name === named)
-  // Only by name until every suite has passed with it on machines without bubblewrap.
-  const untried = ['namespaces']
   // A backend of another system is not worth reporting.
   const foreign =
     process.platform === 'darwin' ? ['namespaces', 'bubblewrap', 'landlock'] : ['seatbelt']
-  return all.filter(({ name }) => !foreign.includes(name) && !untried.includes(name))
+  return all.filter(({ name }) => !foreign.includes(name))
 }
 
 function reportOf(
