@@ -5,6 +5,7 @@
 #include "decode.c"
 
 static struct policy_request policy;
+static struct template_request template;
 static struct run_request run;
 static volatile unsigned long sum;
 
@@ -14,8 +15,17 @@ static void read_text(const char *text)
 		sum += (u8)*text++;
 }
 
+static void read_mounts(const struct mount_request *mounts, u32 count)
+{
+	for (u32 index = 0; index < count; index++) {
+		read_text(mounts[index].from);
+		read_text(mounts[index].to);
+	}
+}
+
 static void read_run(void)
 {
+	read_mounts(run.mounts, run.mount_count);
 	for (u32 index = 0; index < run.group_count; index++)
 		read_text(run.groups[index]);
 	read_text(run.directory);
@@ -34,6 +44,8 @@ int LLVMFuzzerTestOneInput(const u8 *bytes, size_t length)
 	if (decode_policy(&frame, &policy) == DECODED)
 		for (u32 index = 0; index < policy.rule_count; index++)
 			read_text(policy.rules[index].path);
+	if (decode_template(&frame, &template) == DECODED)
+		read_mounts(template.mounts, template.mount_count);
 	if (decode_run(&frame, &run) == DECODED)
 		read_run();
 	decode_number(&frame, &number);

@@ -6,7 +6,7 @@ export interface LandlockFacts {
   readonly vets: boolean
 }
 
-const fix = 'Allow user namespaces and install bubblewrap.'
+const fix = 'Allow user namespaces, or install bubblewrap.'
 
 /** Says what Landlock does not stop, and what works less under it, for one policy on this kernel. */
 export function landlockConditions(

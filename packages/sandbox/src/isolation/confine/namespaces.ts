@@ -7,7 +7,7 @@ import { etcSnapshot } from '../bubblewrap/etc-snapshot.ts'
 import { systemCallFilter } from '../bubblewrap/seccomp-filter.ts'
 import type { FilterArchitecture } from '../bubblewrap/seccomp-table.ts'
 import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
-import type { RunningCommand, StartRequest } from '../running-command.ts'
+import type { ResourceLimits, RunningCommand, StartRequest } from '../running-command.ts'
 import { encodeTemplate } from './frames.ts'
 import { prepareHelper, requireHelper } from './helper.ts'
 import { identityOf as identityOfFiles } from './landlock-rules.ts'
@@ -80,9 +80,14 @@ function start(request: StartRequest): RunningCommand {
       argv: request.argv,
       env: Object.entries(request.env).map(([name, value]) => `${name}=${value}`),
     },
-    request,
+    { ...request, limits: withOurProcesses(request.limits) },
     { template },
   )
+}
+
+/** The supervisor and the first process inside are counted, too. */
+function withOurProcesses(limits: ResourceLimits): ResourceLimits {
+  return limits.processes === null ? limits : { ...limits, processes: limits.processes + 2 }
 }
 
 /** Nothing more can be mounted in the snapshot of `/etc`; a reading command sees no `/etc`. */
