@@ -18,8 +18,11 @@ enum {
 
 enum { MAX_POLICIES = 128, MAX_SLOTS = 256, MAX_RUNNING = 1024 };
 
-/* Namespaces that commands of a template enter. The first gives the rights to enter the others. */
-enum { USER_NAMESPACE, MOUNT_NAMESPACE, HOST_NAME_NAMESPACE, GROUP_NAMESPACE, NAMESPACES };
+/*
+ * Namespaces that commands of a template enter: the first gives the rights to enter the second. Two descriptors for each
+ * template, since a process may be allowed few.
+ */
+enum { USER_NAMESPACE, MOUNT_NAMESPACE, NAMESPACES };
 
 /* What every command of a policy is given, made once. */
 struct policy {

@@ -1,10 +1,11 @@
 /*
  * Commands in namespaces of their own. The supervisor enters those of the template; a child of it is the first process
- * inside, with its own processes, mounts, shared objects and network. When that one ends, the kernel ends all the others.
+ * inside, with its own processes, mounts, shared objects, host name, control groups and network. When that one ends, the kernel ends all the others.
  */
 #include "mount.h"
 
-enum { CLONE_NEWNS = 0x20000, CLONE_NEWIPC = 0x8000000, CLONE_NEWPID = 0x20000000, CLONE_NEWNET = 0x40000000 };
+enum { CLONE_NEWNS = 0x20000, CLONE_NEWCGROUP = 0x2000000, CLONE_NEWUTS = 0x4000000, CLONE_NEWIPC = 0x8000000,
+       CLONE_NEWPID = 0x20000000, CLONE_NEWNET = 0x40000000 };
 enum { CLONE_VM = 0x100, CLONE_VFORK = 0x4000, STACK = 64 * 1024, WALL = 0x40000000 };
 enum { PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, FIRST_AFTER_STANDARD = 3, LOST = 1 };
 
@@ -99,7 +100,7 @@ __attribute__((noreturn)) static void be_first(const struct supervision *of, con
 
 long start_inside(const struct supervision *of, const int *groups, struct inside *shared)
 {
-	u64 flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | SIGCHLD;
+	u64 flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | SIGCHLD;
 	inside = shared;
 	for (size_t index = 0; index < NAMESPACES; index++) {
 		long result = CALL(setns, of->policy->namespaces[index], 0);

@@ -5,7 +5,7 @@
 #include "mount.h"
 #include "text.h"
 
-enum { CLONE_NEWNS = 0x20000, CLONE_NEWCGROUP = 0x2000000, CLONE_NEWUTS = 0x4000000, CLONE_NEWUSER = 0x10000000 };
+enum { CLONE_NEWNS = 0x20000, CLONE_NEWUSER = 0x10000000 };
 enum { MS_REC = 0x4000, MS_PRIVATE = 0x40000, MNT_DETACH = 2, PR_SET_PDEATHSIG = 1, WALL = 0x40000000 };
 enum { BUILD_MS = 10000, TREE_BYTES = 16 * 1024 * 1024, READ_END_OF_PIPE = 0, WRITE_END_OF_PIPE = 1 };
 
@@ -75,7 +75,7 @@ static long build(const struct template_request *request, u32 *failed)
 {
 	long result = become_user();
 	if (result == 0)
-		result = CALL(unshare, CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWCGROUP);
+		result = CALL(unshare, CLONE_NEWNS);
 	if (result == 0)
 		result = CALL(mount, NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
 	if (result == 0)
@@ -101,7 +101,7 @@ __attribute__((noreturn)) static void run_builder(const struct template_request 
 
 static long hold_namespaces(u32 builder, struct policy *policy)
 {
-	static const char *const names[NAMESPACES] = { "/ns/user", "/ns/mnt", "/ns/uts", "/ns/cgroup" };
+	static const char *const names[NAMESPACES] = { "/ns/user", "/ns/mnt" };
 	struct text path;
 	for (size_t index = 0; index < NAMESPACES; index++) {
 		proc_path(&path, builder, names[index], -1);

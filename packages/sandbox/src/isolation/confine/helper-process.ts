@@ -30,7 +30,7 @@ export type HelperStart = HelperProcess | { readonly why: string; readonly fix: 
 
 /**
  * More than this many at once, and the one not used for longest is forgotten. Each takes up to nine descriptors of the
- * helper, four as a rule, and some users may have 256.
+ * helper, two as a rule, and some users may have 256.
  */
 const maxPolicies = 24
 
