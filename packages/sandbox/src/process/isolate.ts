@@ -125,7 +125,7 @@ function start(
  * The kernel counts processes per user: only a user namespace has none but the command's, and root is not limited. Under
  * `namespaces` commands of one sandbox that run at the same time share one, and are counted together.
  */
-export function countsOwnProcesses({ enforced: { backend } }: RunSettings): boolean {
+function countsOwnProcesses({ enforced: { backend } }: RunSettings): boolean {
   return (backend === 'bubblewrap' || backend === 'namespaces') && process.geteuid?.() !== 0
 }
 

@@ -54,7 +54,7 @@ describe('a text that becomes JSON when its row is read', () => {
     const outputs = [...log.list({}), ...log.list({}), ...log.snapshot()].map(
       ({ outputJson, outputExact }) => [outputJson, outputExact],
     )
-    expect(outputs).toEqual(Array(6).fill([JSON.stringify(text), true]))
+    expect(outputs).toEqual(Array.from({ length: 6 }, () => [JSON.stringify(text), true]))
   })
 
   test('is whole for a log that copies what it is given', async () => {
