@@ -16,8 +16,7 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
 export function* beginCall(call: CallScope, given: unknown): Steps<BegunCall> {
   const { definition, task, journal, options, record, finish } = call
   if (task.ephemeral && finish.unsafe) hintAtMissingRun(definition)
-  // Some providers number the calls of every reply alike: an older note is of another call.
-  journal.history.notes.delete(options.toolCallId)
+  journal.history.notes.forget(options.toolCallId, options.messages.length)
   try {
     yield* journal.open(call.abort)
   } catch (error) {

@@ -5,6 +5,7 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { beginCall } from './begin-call.ts'
 import { type BegunCall, type CallScope, leaveCall, openCall } from './call-scope.ts'
 import { failCall, shownOutput, succeedCall } from './settle-call.ts'
+import { noteArguments, noted } from './noted-output.ts'
 import { startTimeLimit, type TimeLimit } from './time-limit.ts'
 
 /**
@@ -26,14 +27,15 @@ export async function executeCall(
 
 function* runCall(call: CallScope, given: unknown): Steps<unknown> {
   const begun = yield* beginCall(call, given)
-  if (begun.kind === 'answer') return yield* shownOutput(call, begun.output)
+  noteArguments(call, given)
+  if (begun.kind === 'answer') return noted(call, yield* shownOutput(call, begun.output))
   let output: unknown
   try {
     output = yield* runTool(call, begun)
   } catch (error) {
     throw yield* failCall(call, error)
   }
-  return yield* succeedCall(call, output)
+  return noted(call, yield* succeedCall(call, output))
 }
 
 function* runTool(

@@ -106,10 +106,11 @@ export function noteRepetition(
 ): void {
   const { history } = journal
   if (repeated.attempt === task.attempt) return
-  const { idempotencyKey, inputJson } = record.row
+  const { toolName, idempotencyKey, inputJson } = record.row
   if (history.warned && repeated.idempotencyKey === idempotencyKey) return
-  const note = repetitionNote(repeated, { idempotencyKey: idempotencyKey ?? '', inputJson })
-  history.notes.set(options.toolCallId, note)
+  const call = { toolName, idempotencyKey: idempotencyKey ?? '', inputJson }
+  const note = repetitionNote(repeated, call)
+  history.notes.set({ toolCallId: options.toolCallId, toolName }, note)
 }
 
 /** Keeps for the result that the call ran, although an earlier one should have answered it: no warning said so. */
@@ -117,8 +118,9 @@ export function noteUnreusable(
   { journal, record, options }: CallScope,
   repeated: CallSummary,
 ): void {
-  const note = unreusableNote(repeated, record.row.idempotencyKey ?? '')
-  journal.history.notes.set(options.toolCallId, note)
+  const { toolName, idempotencyKey } = record.row
+  const note = unreusableNote(repeated, { toolName, idempotencyKey: idempotencyKey ?? '' })
+  journal.history.notes.set({ toolCallId: options.toolCallId, toolName }, note)
 }
 
 function* outputOf(call: CallScope, prior: CallSummary): Steps<RecordedJson> {

@@ -5,6 +5,7 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { beginCall } from './begin-call.ts'
 import { type CallScope, leaveCall, openCall } from './call-scope.ts'
+import { noteArguments, noted } from './noted-output.ts'
 import { failCall, succeedCall } from './settle-call.ts'
 import { startTimeLimit } from './time-limit.ts'
 
@@ -31,8 +32,9 @@ async function* streamAndLeave(call: CallScope, given: unknown): AsyncGenerator<
 async function* stream(call: CallScope, given: unknown): AsyncGenerator<unknown, void> {
   const { definition, task, record } = call
   const begun = await drive(beginCall(call, given))
+  noteArguments(call, given)
   if (begun.kind === 'answer') {
-    yield begun.output
+    yield noted(call, begun.output)
     return
   }
   const { args, context } = begun
@@ -49,7 +51,7 @@ async function* stream(call: CallScope, given: unknown): AsyncGenerator<unknown,
       const step = await limit.race(runWithinTask(task, () => iterator.next()))
       if (step.done === true) break
       last = step.value
-      yield last
+      yield noted(call, last)
     }
     state = 'done'
   } catch (error) {

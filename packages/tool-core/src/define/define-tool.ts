@@ -2,6 +2,7 @@ import type { output as SchemaOutput, ZodType } from 'zod'
 import { executeCall } from '../call/execute-call.ts'
 import { takesContext, warnOnce } from '../call/definition-warning.ts'
 import { markParsed, parsesOnce } from '../call/parsed-input.ts'
+import { type ToModelOutput, withNotes } from '../call/noted-output.ts'
 import { executeStreamingCall } from '../call/streaming-call.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { aiSdkFields } from '../contract/ai-sdk-fields.ts'
@@ -51,6 +52,7 @@ export function defineTool(
   const execute = definition.streams ? executeStreamingCall : executeCall
   const tool = {
     ...handedOn(options),
+    toModelOutput: withNotes(options.name, options.toModelOutput as ToModelOutput | undefined),
     description,
     inputSchema: markParsed(schema),
     execute: (args: unknown, callOptions?: ToolCallOptions) =>

@@ -3,6 +3,7 @@ import type { CallIdentity } from './call-identity.ts'
 import type { CallSummary } from './call-summary.ts'
 import { awaitsResult, callIdsBefore } from './conversation.ts'
 import { PriorCalls, type PriorIntent } from './prior-calls.ts'
+import { RepetitionNotes } from './repetition-notes.ts'
 
 /** Which call of the task a new call is. */
 export interface CallOccurrence {
@@ -22,8 +23,8 @@ export class CallHistory {
   readonly #begunKeys = new Set<string>()
   /** Ids that the conversation held before any call here had them: it continues an earlier attempt. */
   readonly #inheritedIds = new Set<string>()
-  /** What the agent must read in the result of a call, by the id of the call. */
-  readonly notes: Map<string, string> = new Map()
+  /** What the agent must read in the result of a call. */
+  readonly notes: RepetitionNotes = new RepetitionNotes()
   /** The agent has been warned of the effects of earlier attempts. */
   warned = false
 

@@ -5,7 +5,7 @@ import { depart } from '../journal/error-effect.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
 import { type RecordedStep, recordInvalidCalls } from './record-invalid-calls.ts'
-import { type ToModelOutput, withRepetitionNotes } from '../history/repetition-note.ts'
+import type { ToModelOutput } from '../call/noted-output.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { getDefinedToolMetadata } from '../contract/tool-metadata.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
@@ -159,12 +159,14 @@ function bound(tool: unknown, context: TaskContext): unknown {
   const { execute, toModelOutput } = tool as ToolFields
   if (typeof execute !== 'function') return tool
   const metadata = getDefinedToolMetadata(tool)
-  const repeatable = context.attempt > 1 && metadata !== null
-  const { notes } = journalOf(context).history
+  const repeatable = context.attempt > 1 && metadata !== null && toModelOutput !== undefined
   return {
     ...tool,
-    // An agent that was not handed the warning reads of a repetition in its result.
-    ...(repeatable && { toModelOutput: withRepetitionNotes(toModelOutput, notes) }),
+    // AI SDK 5 does not say whose output it is that the model is shown.
+    ...(repeatable && {
+      toModelOutput: (given: unknown) =>
+        runWithToolContext(context, () => toModelOutput?.call(tool, given)),
+    }),
     execute: (args: unknown, options?: ToolCallOptions) =>
       execute.call(tool, args, { ...options, [boundContext]: context } as ToolCallOptions),
   }

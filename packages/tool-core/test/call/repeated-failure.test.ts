@@ -56,7 +56,7 @@ describe('the error of a repeated call', () => {
     expect(error).toBeInstanceOf(Declined)
     expect(error).toMatchObject({ name: 'Declined', status: 402, cause: declined })
     expect((error as Error).message).toMatch(
-      /^\[smithers:tool-resume-warning\] This call repeated .* and that succeeded\..*\ncard declined$/s,
+      /^\[smithers:tool-resume-warning\] The call .* repeated .* and that succeeded\..*\ncard declined$/s,
     )
     expect(declined.message).toBe('card declined')
     expect(log.snapshot()[1]?.errorJson).not.toContain(marker)

@@ -19,7 +19,10 @@ describe('defineTool', () => {
   })
 
   test('hands the fields of the AI SDK on and keeps its own to itself', () => {
-    const toModelOutput = (): { type: 'text'; value: string } => ({ type: 'text', value: '' })
+    const toModelOutput = (): { type: 'text'; value: string } => ({
+      type: 'text',
+      value: 'shown',
+    })
     const order = defineTool({
       name: 'order',
       description: 'Places an order',
@@ -39,7 +42,9 @@ describe('defineTool', () => {
       'strict',
       'toModelOutput',
     ])
-    expect(order).toMatchObject({ toModelOutput, strict: true, description: 'Places an order' })
+    expect(order).toMatchObject({ strict: true, description: 'Places an order' })
+    const { toModelOutput: shown } = order as unknown as { toModelOutput: typeof toModelOutput }
+    expect(shown()).toEqual({ type: 'text', value: 'shown' })
   })
 
   test('validates the input of a direct call before execute runs', async () => {
