@@ -3,6 +3,7 @@ import { depart, effectOfError } from '../journal/error-effect.ts'
 import type { CallScope } from './call-scope.ts'
 import { errorWithNotice } from './error-with-notice.ts'
 import { inlineOutput } from './inline-output.ts'
+import { readableError } from '../json/readable-error.ts'
 
 /** Records the output, and returns what the agent gets of it. */
 export function* succeedCall(call: CallScope, output: unknown): Steps<unknown> {
@@ -20,7 +21,8 @@ export function* succeedCall(call: CallScope, output: unknown): Steps<unknown> {
 }
 
 /** Records that the tool failed, and returns what the agent gets of the failure. */
-export function* failCall(call: CallScope, error: unknown): Steps<unknown> {
+export function* failCall(call: CallScope, thrown: unknown): Steps<unknown> {
+  const error = readableError(call.definition.metadata.name, thrown)
   const { definition, finish, options, journal, abort, since } = call
   const { sideEffect } = definition.metadata
   const reasons = [

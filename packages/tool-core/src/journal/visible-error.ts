@@ -10,9 +10,16 @@ import type { Redaction } from '../json/redaction.ts'
  * leave whole requests in theirs, with their headers.
  */
 export function visibleError(error: unknown, recorded: RecordedError, redact: Redaction): unknown {
-  return recorded.exact && showsNothingHidden(error, redact, 0)
-    ? error
-    : standIn(error, recorded.json)
+  return recorded.exact && canBeSeen(error, redact) ? error : standIn(error, recorded.json)
+}
+
+function canBeSeen(error: unknown, redact: Redaction): boolean {
+  try {
+    return showsNothingHidden(error, redact, 0)
+  } catch {
+    // A getter of its cause throws.
+    return false
+  }
 }
 
 function showsNothingHidden(error: unknown, redact: Redaction, depth: number): boolean {

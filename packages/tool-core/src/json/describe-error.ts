@@ -4,6 +4,15 @@ export function describeError(
   stacks: boolean,
   depth: number,
 ): Record<string, unknown> {
+  try {
+    return describeReadable(error, stacks, depth)
+  } catch {
+    // A getter throws: the record says at least that something failed.
+    return { name: 'Error', message: 'Something was thrown that cannot be read.' }
+  }
+}
+
+function describeReadable(error: unknown, stacks: boolean, depth: number): Record<string, unknown> {
   if (!(error instanceof Error)) return describeThrown(error)
   const { code, details, logMessage } = error as Partial<Record<string, unknown>> & Error
   return {
