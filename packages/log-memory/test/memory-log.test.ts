@@ -21,6 +21,28 @@ describe('createMemoryLog', () => {
     expect(log.list({ status: 'started' }).map(({ seq }) => seq)).toEqual([1, 11, 12, 13, 14, 15])
   })
 
+  it('never forgets a call of a run that may continue, and forgets it once the run has ended', async () => {
+    const log = createMemoryLog({ maxRows: 2 })
+    finished(log, call(1, { runId: 'open' }))
+    const leaseToken = 'lease'
+    const claimed = await log.runs.claim({
+      runId: 'open',
+      inputJson: null,
+      optionsJson: '{}',
+      ownerId: 'owner',
+      leaseToken,
+      leaseExpiresAtMs: Date.now() + 60_000,
+      nowMs: Date.now(),
+    })
+    expect(claimed.ok).toBe(true)
+    for (let seq = 2; seq <= 6; seq += 1) finished(log, call(seq, { runId: 'other' }))
+    expect(log.snapshot().map(({ seq }) => seq)).toEqual([1, 6])
+    const end = { runId: 'open', leaseToken, errorJson: null, nowMs: Date.now() } as const
+    expect(await log.runs.release({ ...end, status: 'finished' })).toBe('ok')
+    for (let seq = 7; seq <= 9; seq += 1) finished(log, call(seq, { runId: 'other' }))
+    expect(log.snapshot().map(({ seq }) => seq)).not.toContain(1)
+  })
+
   it('frees the seq, the token and the key of a row that it has forgotten', () => {
     const log = createMemoryLog({ maxRows: 1 })
     const first = call(1, { idempotencyKey: 'k' })

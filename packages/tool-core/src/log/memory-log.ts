@@ -24,7 +24,9 @@ import type { ToolCallRow } from './tool-call-row.ts'
 /** Options of {@link createMemoryLog}. */
 export interface MemoryLogOptions {
   /**
-   * Most rows kept. Beyond it the oldest finished row is forgotten; a running one never is. `Infinity` keeps all.
+   * Most rows kept. Beyond it the oldest finished row is forgotten, but never a running one, nor one of a run that may
+   * continue: a recorded run that has not finished, or one with an approval that is pending or unused. `Infinity` keeps
+   * all.
    *
    * @default 10_000
    */
@@ -83,8 +85,13 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   function keep(row: ToolCallRow): void {
     rows.add(row)
     if (rows.byToken.size <= maxRows) return
-    const forgotten = rows.forgetOldestFinished()
+    const waiting = runsThatWait()
+    const forgotten = rows.forgetOldestFinished((runId) => waiting.has(runId) || runs.isOpen(runId))
     if (forgotten !== undefined) state.forgetOutputOf(forgotten)
+  }
+
+  function runsThatWait(): ReadonlySet<string> {
+    return approvals.waitingRuns((id) => rows.userOf(id) !== undefined)
   }
 
   function assertOpen(): void {
@@ -174,7 +181,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       assertOpen()
       const nowMs = Date.now()
       const named = new Set((query.runs ?? []).filter((runId) => !runs.isHeld(runId, nowMs)))
-      const waiting = approvals.waitingRuns((id) => rows.userOf(id) !== undefined)
+      const waiting = runsThatWait()
       const { removed, ...remaining } = rows.prune(query, {
         isOpen: (runId) => waiting.has(runId) || runs.isOpen(runId),
         isNamed: (runId) => named.has(runId),

@@ -32,11 +32,15 @@ export class MemoryRows {
   readonly #byRun = new Map<string, Set<StoredRow>>()
   readonly #claimsByKey = new Map<string, Set<StoredRow>>()
   readonly #byApproval = new Map<string, Set<StoredRow>>()
+  /** The rows that may be forgotten, oldest first, but for those of runs that were kept when they were looked at. */
+  #inOrder = new Set<StoredRow>()
+  readonly #setAside = new Map<string, Set<StoredRow>>()
   /** Outputs that become part of their rows when those are read. */
   readonly #unread = new Map<StoredRow, DeferredOutput>()
 
   add(row: StoredRow): void {
     this.byToken.set(row.callToken, row)
+    this.#inOrder.add(row)
     this.byPosition.set(positionOf(row), row)
     addTo(this.#byRun, row.runId, row)
     if (row.claim !== null && row.idempotencyKey !== null) {
@@ -49,6 +53,8 @@ export class MemoryRows {
     this.byToken.delete(row.callToken)
     this.byPosition.delete(positionOf(row))
     this.#unread.delete(row)
+    this.#inOrder.delete(row)
+    removeFrom(this.#setAside, row.runId, row)
     removeFrom(this.#byRun, row.runId, row)
     if (row.idempotencyKey !== null) removeFrom(this.#claimsByKey, row.idempotencyKey, row)
     if (typeof row.approvalId === 'string') removeFrom(this.#byApproval, row.approvalId, row)
@@ -114,13 +120,22 @@ export class MemoryRows {
     return runId === undefined ? this.byToken.values() : (this.#byRun.get(runId) ?? [])
   }
 
-  /** Removes the oldest finished row, and returns it. */
-  forgetOldestFinished(): StoredRow | undefined {
-    for (const row of this.byToken.values()) {
-      if (row.finishedAtMs !== null) {
+  /** Removes the oldest finished row of a run that is not kept, and returns it. */
+  forgetOldestFinished(isKept: (runId: string) => boolean): StoredRow | undefined {
+    for (const [runId, rows] of this.#setAside) {
+      if (isKept(runId)) continue
+      this.#setAside.delete(runId)
+      this.#inOrder = new Set([...rows, ...this.#inOrder])
+    }
+    for (const row of this.#inOrder) {
+      if (row.finishedAtMs === null) continue
+      if (!isKept(row.runId)) {
         this.remove(row)
         return row
       }
+      // So that the next search need not pass it.
+      this.#inOrder.delete(row)
+      addTo(this.#setAside, row.runId, row)
     }
     return undefined
   }
