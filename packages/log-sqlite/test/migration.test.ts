@@ -1,4 +1,5 @@
 import { createSqliteLog } from '@smithers/log-sqlite'
+import { createToolRun } from '@smithers/tool-core'
 import Database from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { call, succeeded } from './fixtures/call.ts'
@@ -35,6 +36,22 @@ describe('createSqliteLog', () => {
     // The times are equal: only tokens can place the cursor.
     const [first, second] = list(log, {})
     expect(list(log, { after: first!, limit: 1 })).toEqual([second])
+  })
+
+  it('warns of a call that another program began and did not finish', async () => {
+    const database = new Database(':memory:')
+    database.exec(documentedTable)
+    const insert = database.prepare(insertDocumented)
+    const unfinished = { outputJson: null, finishedAtMs: null, status: 'started' }
+    const inputJson = '{"to":"ann"}'
+    insert.run({ ...documentedRow, toolName: 'pay', inputJson, ...unfinished })
+    insert.run({ ...documentedRow, seq: 2 })
+    const log = createSqliteLog({ database })
+    const { retryWarning } = createToolRun({ runId: 'old', nodeId: 'node', attempt: 2, log })
+    const lines = (await retryWarning())?.split('\n').filter((line) => line.startsWith('- '))
+    expect(lines).toEqual([
+      '- pay {"to":"ann"} · 1970-01-01T00:00:00.001Z · UNKNOWN: still running, or its worker ended · key none',
+    ])
   })
 
   it('enforces the position of a row in a table that has no key for it', () => {

@@ -56,6 +56,7 @@ export function sinceFirst(call: CallSummary, others: readonly CallSummary[]): C
 /** What is remembered of a row. */
 export function summarizeRow(row: ToolCallRow, nowMs: number): CallSummary {
   const orphan = isOrphan(row, nowMs)
+  const sideEffect = row.sideEffect || isUnfinishedElsewhere(row)
   return {
     callToken: row.callToken,
     toolName: row.toolName,
@@ -66,17 +67,26 @@ export function summarizeRow(row: ToolCallRow, nowMs: number): CallSummary {
     attempt: row.attempt,
     seq: row.seq,
     startedAtMs: row.startedAtMs,
-    sideEffect: row.sideEffect,
-    idempotent: row.idempotent,
+    sideEffect,
+    idempotent: row.idempotent && row.sideEffect === sideEffect,
     // An unrecorded scope may be anywhere, so a warning lists the call in full.
     effectScope: row.effectScope ?? 'external',
-    inputHead: row.sideEffect && row.inputJson !== null ? brief(row.inputJson) : null,
+    inputHead: sideEffect && row.inputJson !== null ? brief(row.inputJson) : null,
     origin: 'past',
     // An orphan is never finished, so it is what recovery would make of it.
     status: orphan ? 'error' : row.status,
     effect: orphan ? 'unknown' : row.effect,
     errorCode: codeOf(row.errorJson),
   }
+}
+
+/**
+ * True for an unfinished row of a program that knows the documented twelve columns only: it does not say what its tool
+ * does, so it may have been a payment. Every row of this package names the process that wrote it.
+ */
+function isUnfinishedElsewhere(row: ToolCallRow): boolean {
+  const { finishedAtMs, ownerId, idempotencyKey, toolCallId } = row
+  return finishedAtMs === null && (ownerId ?? idempotencyKey ?? toolCallId) === null
 }
 
 /** The code of a recorded error, else its name. */
