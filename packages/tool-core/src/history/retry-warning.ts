@@ -78,7 +78,7 @@ function outcomeText(call: CallSummary): string {
   const code = call.errorCode
   return code === null || code === 'TOOL_OUTCOME_UNKNOWN'
     ? 'UNKNOWN: it may have happened'
-    : `UNKNOWN: it failed (${code}) and may have happened`
+    : `UNKNOWN: it ended with ${code} and may have happened`
 }
 
 const longestSummary = 200

@@ -87,7 +87,7 @@ describe('run.retryWarning', () => {
     const key = (seq: number): string | null | undefined => log.snapshot()[seq - 1]?.idempotencyKey
     const timeless = lines.map((line) => line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, 'TIME'))
     expect(timeless).toEqual([
-      `- mail {"to":"bob"} · TIME · UNKNOWN: it failed (TypeError) and may have happened · key ${key(2)}`,
+      `- mail {"to":"bob"} · TIME · UNKNOWN: it ended with TypeError and may have happened · key ${key(2)}`,
       `- charge {"customer":"cat","amount":5} · TIME · succeeded · key ${key(4)}`,
       `- charge {"customer":"ann","amount":100} · TIME · succeeded · key ${key(1)}`,
       '- 2 in the workspace (edit ×1, bash ×1): see git diff.',
