@@ -1,10 +1,10 @@
 // Written by native/build.sh.
 
 /** SHA-256 of the sources that the programs were built from. */
-export const confineSources = 'ed267a235cef5cd0a3119a68badc89f5a425b0ba0251e836688885ffcf8d61e0'
+export const confineSources = '805615f342cfdd3368dacedde9ce1b28573a5af97c784be7ff75d5c763f35cdc'
 
 /** SHA-256 of the programs, by the architecture as Node names it. */
 export const confinePrograms: Readonly<Record<string, string>> = {
-  x64: 'ddaa5acce6bc71f60ab6c23a7dafe18f814f22f8b0f14dd31991fa53228f67ad',
-  arm64: '010c21c92dde1dcb54fd5c24bfdd762dfbfebc51cc4ed5392feee0614b759729',
+  x64: '4dad579e3af0a5295a0a41268fcdfa17ef9054d4a33120b835304eff2f9edaf3',
+  arm64: 'a81c2d4d45f8a12fd165d14dc402258156f6c7d88125a7494d1f5722a8bde4d3',
 }
