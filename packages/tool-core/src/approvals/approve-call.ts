@@ -1,6 +1,6 @@
-import { chain, isThenable, rescue } from '../async/maybe-promise.ts'
+import { chain, rescue } from '../async/maybe-promise.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
-import { withTimeout } from '../async/with-timeout.ts'
+import { inTime } from '../async/with-timeout.ts'
 import type { ApprovalSettings } from '../contract/gate-options.ts'
 import type { ToolContext } from '../contract/task-context.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
@@ -45,20 +45,15 @@ export function isNeeded(
   return rescue(
     () =>
       chain(
-        ruleInTime(
-          needed(args, readsContext ? context() : noContext),
+        inTime(
+          needed(args, readsContext ? context() : noContext) as MaybePromise<unknown>,
           definition.timeoutMs ?? task.timeoutMs,
+          (timeoutMs) => new Error(`needsApproval took longer than ${timeoutMs} ms`),
         ),
         (answer) => answer !== false,
       ),
     () => true,
   )
-}
-
-function ruleInTime(answer: unknown, timeoutMs: number): MaybePromise<unknown> {
-  if (!isThenable(answer)) return answer
-  const timedOut = (): Error => new Error(`needsApproval took longer than ${timeoutMs} ms`)
-  return withTimeout(answer, { timeoutMs, timedOut })
 }
 
 const noContext = Object.freeze({}) as ToolContext

@@ -1,7 +1,6 @@
 import type { ZodType } from 'zod'
 import { runSchema, type SchemaResult } from '../contract/run-schema.ts'
-import { isThenable } from '../async/maybe-promise.ts'
-import { withTimeout } from '../async/with-timeout.ts'
+import { inTime } from '../async/with-timeout.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 
 /** Arguments from an approver, parsed; or the problem with them. */
@@ -17,13 +16,8 @@ export async function checkApprovedArguments(
 ): Promise<CheckedArguments> {
   let result: SchemaResult
   try {
-    const checking = runSchema(schema, args)
-    result = isThenable(checking)
-      ? await withTimeout(checking, {
-          timeoutMs,
-          timedOut: () => new Error(`its checks took longer than ${timeoutMs} ms`),
-        })
-      : checking
+    const tooLate = (): Error => new Error(`its checks took longer than ${timeoutMs} ms`)
+    result = await inTime(runSchema(schema, args), timeoutMs, tooLate)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return { ok: false, problem: `The schema could not check them: ${why}` }

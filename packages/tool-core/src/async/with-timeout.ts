@@ -1,3 +1,5 @@
+import { isThenable, type MaybePromise } from './maybe-promise.ts'
+
 /** How long to wait for work that may never end, and what to throw then. */
 export interface TimeoutOptions {
   /** Milliseconds; undefined for no limit. */
@@ -33,4 +35,13 @@ export function withTimeout<Value>(
     clearTimeout(grace)
     signal?.removeEventListener('abort', stop)
   })
+}
+
+/** A value at once, or its promise within a time limit. */
+export function inTime<Value>(
+  value: MaybePromise<Value>,
+  timeoutMs: number,
+  timedOut: (timeoutMs: number) => unknown,
+): MaybePromise<Value> {
+  return isThenable(value) ? withTimeout(value, { timeoutMs, timedOut }) : value
 }

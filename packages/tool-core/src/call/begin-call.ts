@@ -1,4 +1,4 @@
-import { settled, type Steps } from '../async/maybe-promise.ts'
+import { isThenable, settled, type Steps } from '../async/maybe-promise.ts'
 import { invalidBefore } from '../contract/tool-call-options.ts'
 import { identifyCall } from '../history/call-identity.ts'
 import { answeredError } from '../journal/final-answer.ts'
@@ -73,7 +73,7 @@ function* validateInput(call: CallScope, args: unknown): Steps<unknown> {
   const { schema, parsesOnce } = definition
   if (parsesOnce && isParsed(schema, args)) return args
   const checking = parsesOnce ? runSchema(schema, args) : schema['~standard'].validate(args)
-  const result: SchemaResult = isPromise(checking)
+  const result: SchemaResult = isThenable(checking)
     ? ((yield withTimeout(abort.race(checking), {
         timeoutMs: task.timeoutMs,
         timedOut: (timeoutMs) => lateBeginError(definition.metadata.name, timeoutMs),
@@ -136,10 +136,4 @@ function shapeOf(value: unknown): string {
   if (typeof value === 'string') return `string of ${Buffer.byteLength(value)} bytes`
   if (Array.isArray(value)) return `array of ${value.length}`
   return value === null ? 'null' : typeof value
-}
-
-function isPromise<Value extends object>(
-  value: Value | PromiseLike<Value>,
-): value is PromiseLike<Value> {
-  return 'then' in value
 }

@@ -1,5 +1,5 @@
-import { isThenable, type MaybePromise } from '../async/maybe-promise.ts'
-import { withTimeout } from '../async/with-timeout.ts'
+import type { MaybePromise } from '../async/maybe-promise.ts'
+import { inTime } from '../async/with-timeout.ts'
 import { isSmithersError, SmithersError } from '../errors/smithers-error.ts'
 import type { ToolCallLog } from './tool-call-log.ts'
 
@@ -48,8 +48,7 @@ function boundedMethods<Part extends object>(part: Part, name: string, timeoutMs
       if (typeof method !== 'function') return method
       return (...args: unknown[]) => {
         const answer = (method as Method).apply(target, args)
-        if (!isThenable(answer)) return answer
-        return withTimeout(answer, { timeoutMs, timedOut: () => noAnswer(name, timeoutMs) })
+        return inTime(answer, timeoutMs, () => noAnswer(name, timeoutMs))
       }
     },
   })
