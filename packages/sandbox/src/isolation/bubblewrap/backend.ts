@@ -1,6 +1,4 @@
 import { spawnSync } from 'node:child_process'
-import { homedir } from 'node:os'
-import { normalize } from 'node:path'
 import { anonymousFile, openStartStatus } from './handed-descriptors.ts'
 import type { NotEnforced, ProbeResult } from '../backend.ts'
 import { type SpawningBackend, startBySpawn } from '../spawn/start-by-spawn.ts'
@@ -10,15 +8,12 @@ import { bubblewrapFailure, startFailure } from './failure.ts'
 import { runCanary } from '../canary.ts'
 import { closeDescriptors } from '../spawn/child-descriptors.ts'
 import { visibleDirectories } from './command-directories.ts'
-import { firstHiddenFile } from './command-visibility.ts'
 import { encodeNames } from '../../path-rules/path-bytes.ts'
-import { SandboxError } from '../../errors/sandbox-error.ts'
-import { isWithin } from '../../path-rules/path-order.ts'
-import { etcSnapshot } from './etc-snapshot.ts'
+import { etcSnapshotFor } from './etc-snapshot.ts'
 import { isExecutable } from '../is-executable.ts'
 import { hasSystemCallFilter, systemCallFilter } from './seccomp-filter.ts'
-import { knownSystemMounts, type SystemMounts } from './system-mounts.ts'
-import { toolchainDirectories } from './toolchains.ts'
+import { knownSystemMounts } from './system-mounts.ts'
+import { visibleTools } from './visible-tools.ts'
 
 /**
  * Returns the backend that runs each command by bubblewrap in namespaces of its own (Linux).
@@ -33,8 +28,6 @@ import { toolchainDirectories } from './toolchains.ts'
  * reachable from here.
  */
 export function createBubblewrap(): SpawningBackend {
-  const views = createViews()
-  const wrap = (request: WrapRequest): WrappedCommand => wrapCommand(request, views)
   const spawning = startBySpawn(wrap, { hasProcessNamespace: true })
   return {
     name: 'bubblewrap',
@@ -44,76 +37,25 @@ export function createBubblewrap(): SpawningBackend {
   }
 }
 
-/** What commands can see outside the root; found once, for all commands alike. */
-interface Views {
-  readonly system: (network: Network) => SystemMounts
-  /** By the `PATH` of this process and the root, and by a command that lies deeper than its directory of `PATH`. */
-  readonly toolchains: (search: string) => readonly string[]
-}
-
-function createViews(): Views {
-  const system = knownSystemMounts
-  const toolchains = memoize((key: string): string[] => {
-    const [path = '', rootDir = '', command] = key.split('\0')
-    return toolchainDirectories({
-      path,
-      home: homedir(),
-      rootDir,
-      visible: [...system('none').programs.visible, ...system('none').etc.directories, rootDir],
-      ...(command === undefined ? {} : { command }),
-    })
-  })
-  return { system, toolchains }
-}
-
-function wrapCommand(request: WrapRequest, views: Views): WrappedCommand {
+function wrap(request: WrapRequest): WrappedCommand {
   const found = bubblewrap()
   if (found === null || !hasSystemCallFilter(process.arch)) {
     throw new Error('wrap was called on a backend whose probe says that it does not work here')
   }
-  const system = views.system(request.policy.network)
-  const toolchains = visibleToolchains(request, system, views)
+  const { rootDir, policy, env, cwd, command = request.argv[0] } = request
+  const system = knownSystemMounts(policy.network)
+  const toolchains = visibleTools(
+    { command, cwd, rootDir, policy, env },
+    visibleDirectories(policy, system),
+  )
   const facts: BubblewrapFacts = {
     system,
-    etcSnapshot: needsOwnEtc(request, toolchains)
-      ? null
-      : etcSnapshot(system.etc, {
-          key: `${process.geteuid?.()} ${request.policy.network}`,
-          rootDir: request.rootDir,
-        }),
+    etcSnapshot: etcSnapshotFor(request, system, toolchains),
     toolchains,
-    systemCallFilter: filterFor(process.arch),
+    systemCallFilter: systemCallFilter(process.arch),
     mountsDescriptors: found.options.has('--bind-fd'),
   }
   return handOver(request, found.path, facts)
-}
-
-/** The narrowest set of directories in which the program itself can be seen. */
-function visibleToolchains(
-  request: WrapRequest,
-  system: SystemMounts,
-  views: Views,
-): readonly string[] {
-  // This process's PATH, not the command's: a command's environment must not decide what is mounted.
-  const searchKey = `${process.env['PATH'] ?? ''}\0${request.rootDir}`
-  const command = request.command ?? request.argv[0]
-  const always = [
-    ...visibleDirectories(request.policy, system),
-    ...request.policy.read,
-    request.rootDir,
-  ]
-  const path = request.env['PATH'] ?? '/bin:/usr/bin'
-  const choices = [
-    ...(request.policy.access === 'read' ? [() => []] : []),
-    () => views.toolchains(searchKey),
-    () => views.toolchains(`${searchKey}\0${command}`),
-  ]
-  for (const choose of choices) {
-    const tools = choose()
-    const search = { command, cwd: request.cwd, path, visible: [...always, ...tools] }
-    if (firstHiddenFile(search) === null) return tools
-  }
-  throw outsideMounts(command)
 }
 
 /** Hands the options to `bwrap` by descriptor, so that no list of processes shows the environment. */
@@ -164,21 +106,6 @@ async function probeBubblewrap(
   return { usable: true, enforced: allEnforced, notEnforced: weaker }
 }
 
-/** Nothing more can be mounted in the snapshot of `/etc`, which is read-only; a reading command sees no `/etc`. */
-function needsOwnEtc({ policy, rootDir, env }: WrapRequest, tools: readonly string[]): boolean {
-  const mounted = [rootDir, ...policy.read, ...tools, env['HOME'] ?? '/', env['TMPDIR'] ?? '/']
-  return policy.access === 'read' || mounted.some((path) => isWithin(normalize(path), '/etc'))
-}
-
-function outsideMounts(command: string): SandboxError {
-  return new SandboxError(
-    'TOOL_SPAWN_FAILED',
-    `"${command}" exists, but outside of what commands may read: it lies in, or is a link into, a directory that is not ` +
-      'shown to them. Name the directory of its installation in files.read.',
-    { details: { command, option: 'files.read' }, effect: 'none' },
-  )
-}
-
 const allEnforced = {
   files: 'enforced',
   network: 'enforced',
@@ -188,8 +115,6 @@ const allEnforced = {
 
 const reportFault =
   'This is a fault of the kernel or of this package, not a setting: please report it as SECURITY.md says.'
-
-type Network = WrapRequest['policy']['network']
 
 const protectedByWatching: NotEnforced = {
   what: 'files',
@@ -258,16 +183,5 @@ function refusal(notEnforced: readonly NotEnforced[]): ProbeResult {
     usable: false,
     enforced: { files: 'none', network: 'policy-only', kill: 'best-effort', syscalls: 'none' },
     notEnforced,
-  }
-}
-
-const filterFor = memoize(systemCallFilter)
-
-function memoize<Key extends string, Value>(compute: (key: Key) => Value): (key: Key) => Value {
-  const known = new Map<Key, Value>()
-  return (key) => {
-    if (!known.has(key)) known.set(key, compute(key))
-    // Just set; undefined is a legal value only where Value says so.
-    return known.get(key) as Value
   }
 }

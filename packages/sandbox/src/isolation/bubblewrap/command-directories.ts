@@ -93,7 +93,12 @@ function isReserved(path: string, { programs }: SystemMounts): boolean {
   return overlapsAny(path, [...programs.visible, '/proc', '/dev', '/etc'])
 }
 
-function absoluteDirectory(path: string): string {
+/**
+ * A directory of `files.read`, normalised.
+ *
+ * @throws SandboxError `INVALID_INPUT` for a name that is not an absolute directory below `/`
+ */
+export function absoluteDirectory(path: string): string {
   const normal = withoutTrailingSlash(path)
   if (!normal.startsWith('/') || normal === '/') {
     throw new SandboxError(

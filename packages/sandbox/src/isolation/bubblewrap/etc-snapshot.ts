@@ -10,9 +10,10 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, normalize } from 'node:path'
 import { isWithin } from '../../path-rules/path-order.ts'
-import type { EtcEntries } from './system-mounts.ts'
+import type { DirectoryRequest } from './command-directories.ts'
+import type { EtcEntries, SystemMounts } from './system-mounts.ts'
 
 /** A copy of the files that commands see as `/etc`, and the state that it was made from. */
 interface Snapshot {
@@ -22,6 +23,22 @@ interface Snapshot {
 }
 
 const snapshots = new Map<string, Snapshot>()
+
+/**
+ * Returns the {@link etcSnapshot} for a command; `null` for one that needs settings of its own: nothing more can be mounted
+ * in the snapshot, which is read-only, and a reading command sees no `/etc`.
+ */
+export function etcSnapshotFor(
+  { policy, rootDir, env }: DirectoryRequest,
+  { etc }: SystemMounts,
+  tools: readonly string[],
+): string | null {
+  const mounted = [rootDir, ...policy.read, ...tools, env['HOME'] ?? '/', env['TMPDIR'] ?? '/']
+  if (policy.access === 'read' || mounted.some((path) => isWithin(normalize(path), '/etc'))) {
+    return null
+  }
+  return etcSnapshot(etc, { key: `${process.geteuid?.()} ${policy.network}`, rootDir })
+}
 
 /**
  * Returns a private directory with copies of the allow-listed entries of `/etc`: one mount, where mounting and

@@ -36,8 +36,12 @@ import {
  * group that a file can give away by it is the caller's own, the only one in the namespace.
  */
 export function systemCallFilter(architecture: FilterArchitecture): Uint8Array {
-  return encodeFilter(architecture, baseRules(architecture))
+  const filter = built.get(architecture) ?? encodeFilter(architecture, baseRules(architecture))
+  built.set(architecture, filter)
+  return filter
 }
+
+const built = new Map<FilterArchitecture, Uint8Array>()
 
 /** The rules that every filter begins with. */
 export function baseRules(architecture: FilterArchitecture): readonly Rule[] {

@@ -1,20 +1,33 @@
 import { homedir } from 'node:os'
 import { SandboxError } from '../../errors/sandbox-error.ts'
-import { firstHiddenFile } from '../bubblewrap/command-visibility.ts'
-import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
-import { toolchainDirectories } from '../bubblewrap/toolchains.ts'
-import type { StartRequest } from '../running-command.ts'
+import type { IsolationPolicy } from '../isolation-policy.ts'
+import { firstHiddenFile } from './command-visibility.ts'
+import { knownSystemMounts } from './system-mounts.ts'
+import { toolchainDirectories, type ToolchainSearch } from './toolchains.ts'
+
+/** The part of a request that decides which tools a command sees. */
+export interface ToolRequest {
+  /** The program that was asked for. */
+  readonly command: string
+  readonly cwd: string
+  readonly rootDir: string
+  readonly policy: IsolationPolicy
+  readonly env: Readonly<Record<string, string>>
+}
 
 /**
  * Returns the directories of the user's tools that a command needs: none for one that only reads and finds its program
  * without them, else those of PATH, and the one that a link to the program leads to.
  *
+ * @param system What a command sees of the system besides its root and what the policy names.
  * @throws SandboxError `TOOL_SPAWN_FAILED` when the program would not be visible
  */
-export function visibleTools({ argv, cwd, env, policy, rootDir }: StartRequest): readonly string[] {
-  const { programs, etc } = knownSystemMounts(policy.network)
-  const [command] = argv
-  const places = [...programs.visible, ...etc.directories, ...policy.read, rootDir]
+export function visibleTools(
+  { command, cwd, rootDir, policy, env }: ToolRequest,
+  system: readonly string[],
+): readonly string[] {
+  const always = [...system, ...policy.read, rootDir]
+  const { programs, etc } = knownSystemMounts('none')
   // This process's PATH, not the command's: the environment of a command must not choose what it may read.
   const search = {
     path: process.env['PATH'] ?? '',
@@ -22,16 +35,17 @@ export function visibleTools({ argv, cwd, env, policy, rootDir }: StartRequest):
     rootDir,
     visible: [...programs.visible, ...etc.directories, rootDir],
   }
-  const views = [
+  const path = env['PATH'] ?? '/bin:/usr/bin'
+  const choices = [
     ...(policy.access === 'read' ? [() => []] : []),
-    () => known(search),
-    () => known({ ...search, command }),
+    () => knownDirectories(search),
+    () => knownDirectories({ ...search, command }),
   ]
-  for (const view of views) {
-    const tools = view()
-    const path = env['PATH'] ?? '/bin:/usr/bin'
-    if (firstHiddenFile({ command, cwd, path, visible: [...places, ...tools] }) === null)
+  for (const choose of choices) {
+    const tools = choose()
+    if (firstHiddenFile({ command, cwd, path, visible: [...always, ...tools] }) === null) {
       return tools
+    }
   }
   throw new SandboxError(
     'TOOL_SPAWN_FAILED',
@@ -41,16 +55,14 @@ export function visibleTools({ argv, cwd, env, policy, rootDir }: StartRequest):
   )
 }
 
-type Search = Parameters<typeof toolchainDirectories>[0]
-
-const found = new Map<string, readonly string[]>()
+const known = new Map<string, readonly string[]>()
 
 /** A search looks into every directory of PATH; its result changes when tools are installed, not between commands. */
-function known(search: Search): readonly string[] {
+function knownDirectories(search: ToolchainSearch): readonly string[] {
   const key = `${search.path}\0${search.rootDir}\0${search.command ?? ''}`
-  const directories = found.get(key) ?? toolchainDirectories(search)
-  if (found.size >= maxKnown) found.clear()
-  found.set(key, directories)
+  const directories = known.get(key) ?? toolchainDirectories(search)
+  if (known.size >= maxKnown) known.clear()
+  known.set(key, directories)
   return directories
 }
 

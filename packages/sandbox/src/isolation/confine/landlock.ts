@@ -1,10 +1,9 @@
 import { existsSync, fstatSync } from 'node:fs'
-import { SandboxError } from '../../errors/sandbox-error.ts'
 import { isWithin } from '../../path-rules/path-order.ts'
 import type { BackendConditions, IsolationBackend, PolicyDemands } from '../backend.ts'
+import { absoluteDirectory } from '../bubblewrap/command-directories.ts'
 import type { FilterArchitecture } from '../bubblewrap/seccomp-table.ts'
 import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
-import type { IsolationPolicy } from '../isolation-policy.ts'
 import type { RunningCommand, StartRequest } from '../running-command.ts'
 import { encodePolicy, type PolicyFrame } from './frames.ts'
 import { helperNow, prepareHelper, requireHelper } from './helper.ts'
@@ -16,7 +15,7 @@ import { handledRights, identityOf, landlockRules, newestVersion } from './landl
 import { anyFile } from './mount-step.ts'
 import { PrivateDirectories, type PrivateDirectory } from './private-directories.ts'
 import { startByHelper } from './start-by-helper.ts'
-import { visibleTools } from './visible-tools.ts'
+import { visibleTools } from '../bubblewrap/visible-tools.ts'
 
 /** What tests may change. */
 export interface LandlockOptions {
@@ -46,7 +45,11 @@ export function createLandlock(options: LandlockOptions = {}): IsolationBackend 
 
   const start = (request: StartRequest): RunningCommand => {
     const helper = requireHelper()
-    const tools = visibleTools(request)
+    const { programs, etc } = knownSystemMounts(request.policy.network)
+    const tools = visibleTools({ ...request, command: request.argv[0] }, [
+      ...programs.visible,
+      ...etc.directories,
+    ])
     const isReading = request.policy.access === 'read'
     const directories = isReading ? null : PrivateDirectories.of(request.rootDir)
     const facts = { version: version(helper), vets, tools, directories: directories?.path ?? null }
@@ -141,7 +144,7 @@ function policyFrame(
       rootHandle: handleOf(rootDescriptor, rootDir).path,
       access: policy.access ?? 'write',
       network: policy.network,
-      read: [...policy.read.map(checkedRead), ...facts.tools],
+      read: [...policy.read.map(absoluteDirectory), ...facts.tools],
       write: policy.write ?? [],
       privateDirectory: facts.directories,
     }),
@@ -153,15 +156,6 @@ function policyFrame(
       network: policy.network,
     }),
   }
-}
-
-function checkedRead(path: IsolationPolicy['read'][number]): string {
-  if (path.startsWith('/') && !/^\/+$/.test(path)) return path
-  throw new SandboxError(
-    'INVALID_INPUT',
-    `files.read contains ${JSON.stringify(path)}. Name absolute directories below "/": the whole disk holds every secret and every service's socket.`,
-    { details: { option: 'files.read', value: path }, effect: 'none' },
-  )
 }
 
 /** A home or temporary directory in the root stays; any other is one that the command cannot write. */

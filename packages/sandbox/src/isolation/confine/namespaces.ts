@@ -1,9 +1,7 @@
 import { statSync } from 'node:fs'
-import { normalize } from 'node:path'
-import { isWithin } from '../../path-rules/path-order.ts'
 import type { IsolationBackend } from '../backend.ts'
 import { commandDirectories } from '../bubblewrap/command-directories.ts'
-import { etcSnapshot } from '../bubblewrap/etc-snapshot.ts'
+import { etcSnapshotFor } from '../bubblewrap/etc-snapshot.ts'
 import { systemCallFilter } from '../bubblewrap/seccomp-filter.ts'
 import type { FilterArchitecture } from '../bubblewrap/seccomp-table.ts'
 import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
@@ -20,7 +18,7 @@ import {
 } from './namespace-mounts.ts'
 import { probeNamespaces } from './namespaces-probe.ts'
 import { startByHelper } from './start-by-helper.ts'
-import { visibleTools } from './visible-tools.ts'
+import { visibleTools } from '../bubblewrap/visible-tools.ts'
 
 /**
  * Returns the backend that confines commands in namespaces of their own, started by this package's helper (Linux 5.12 and
@@ -46,14 +44,15 @@ export function createNamespaces(): IsolationBackend {
 
 function start(request: StartRequest): RunningCommand {
   const helper = requireHelper()
-  const tools = visibleTools(request)
-  const { rootDir, policy } = request
+  const { policy } = request
   const system = knownSystemMounts(policy.network)
+  const tools = visibleTools({ ...request, command: request.argv[0] }, [
+    ...system.programs.visible,
+    ...system.etc.directories,
+  ])
   const facts: NamespaceFacts = {
     system,
-    etcSnapshot: needsOwnEtc(request, tools)
-      ? null
-      : etcSnapshot(system.etc, { key: `${process.geteuid?.()} ${policy.network}`, rootDir }),
+    etcSnapshot: etcSnapshotFor(request, system, tools),
     directories: commandDirectories(request, { system, toolchains: tools }),
   }
   const template = templateMounts(request, facts)
@@ -67,7 +66,8 @@ function start(request: StartRequest): RunningCommand {
     encodeTemplate(number, {
       sharesNetwork: policy.network === 'host',
       mounts: template,
-      filter: filter(),
+      // The probe has found a program for it.
+      filter: systemCallFilter(process.arch as FilterArchitecture),
     }),
   )
   return startByHelper(
@@ -88,18 +88,4 @@ function start(request: StartRequest): RunningCommand {
 /** The supervisor and the first process inside are counted, too. */
 function withOurProcesses(limits: ResourceLimits): ResourceLimits {
   return limits.processes === null ? limits : { ...limits, processes: limits.processes + 2 }
-}
-
-/** Nothing more can be mounted in the snapshot of `/etc`; a reading command sees no `/etc`. */
-function needsOwnEtc({ policy, rootDir, env }: StartRequest, tools: readonly string[]): boolean {
-  const mounted = [rootDir, ...policy.read, ...tools, env['HOME'] ?? '/', env['TMPDIR'] ?? '/']
-  return policy.access === 'read' || mounted.some((path) => isWithin(normalize(path), '/etc'))
-}
-
-let encodedFilter: Uint8Array | undefined
-
-function filter(): Uint8Array {
-  // The probe has found a program for it.
-  encodedFilter ??= systemCallFilter(process.arch as FilterArchitecture)
-  return encodedFilter
 }
