@@ -8,36 +8,21 @@ import { join } from 'node:path'
 import { edit, read, write } from '@smithers/builtin-tools'
 import { createSandboxFiles } from '@smithers/sandbox'
 import { createToolContext, runWithToolContext } from '@smithers/tool-core'
-import { applyPatch, createTwoFilesPatch } from 'diff'
+import { applyPatch } from 'diff'
 import { printPairedMedians } from '../../sandbox/bench/paired-medians.ts'
 import { editFile } from '../src/edit-file.ts'
+import { alternatingPatches } from './alternating-patches.ts'
 
 const root = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'edit-bench-'))
 const maxBytes = 200_000
 const files = createSandboxFiles({ rootDir: root, durability: 'relaxed' })
 
-/** 2 000 lines of code-like text; a version differs from the other in `hunks` far places. */
-function version(hunks: number, letter: string): string {
-  const lines = Array.from(
-    { length: 2000 },
-    (_, index) => `  const value${index} = compute(${index})`,
-  )
-  for (let hunk = 0; hunk < hunks; hunk += 1) {
-    lines[Math.floor((hunk + 0.5) * (2000 / hunks))] = `  const changed${letter} = ${hunk}`
-  }
-  return `${lines.join('\n')}\n`
-}
-
-/** Patches there and back, so that every round has something to change. */
-function patches(name: string, hunks: number): readonly string[] {
-  const [a, b] = [version(hunks, 'A'), version(hunks, 'B')]
-  writeFileSync(join(root, name), a)
-  return [createTwoFilesPatch(name, name, a, b), createTwoFilesPatch(name, name, b, a)]
-}
-
 function editJob(hunks: number) {
   const [ourName, plainName] = [`ours${hunks}`, `plain${hunks}`]
-  const [ours, plain] = [patches(ourName, hunks), patches(plainName, hunks)]
+  const [ours, plain] = [
+    alternatingPatches(root, ourName, hunks),
+    alternatingPatches(root, plainName, hunks),
+  ]
   const path = join(root, plainName)
   return {
     name: `edit, ${hunks} hunk${hunks === 1 ? '' : 's'} in 2 000 lines`,
@@ -59,7 +44,7 @@ const small = 'x'.repeat(1024)
 const path = join(root, 'small')
 writeFileSync(path, small)
 
-const toolPatches = patches('tool', 1)
+const toolPatches = alternatingPatches(root, 'tool', 1)
 const editOnce = editJob(1)
 
 const met = await runWithToolContext(context, () =>

@@ -1,6 +1,7 @@
 import { promises as fs, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { applyPatch, createTwoFilesPatch } from 'diff'
+import { applyPatch } from 'diff'
+import { alternatingPatches } from '../../../builtin-tools/bench/alternating-patches.ts'
 import type { Job, Work } from './rounds.ts'
 import { nextCall, type RunTools } from './run-tools.ts'
 
@@ -118,12 +119,12 @@ export function editJobs(root: string, tools: RunTools): Job[] {
     const name = `edit, ${hunks} hunk${hunks === 1 ? '' : 's'} in 2 000 lines`
     const ours = (kind: 'relaxed' | 'usual'): Work => {
       const path = `edit-${kind}-${hunks}`
-      const patches = patchesOf(root, path, hunks)
+      const patches = alternatingPatches(root, path, hunks)
       return (call) => tools[kind].edit.execute({ path, patch: nth(patches, call) }, nextCall())
     }
     const plain = (syncs: boolean): Work => {
       const path = `edit-plain-${syncs}-${hunks}`
-      const patches = patchesOf(root, path, hunks)
+      const patches = alternatingPatches(root, path, hunks)
       return (call) => editPlainly(join(root, path), nth(patches, call), syncs)
     }
     return [
@@ -147,23 +148,4 @@ async function editPlainly(path: string, patch: string, syncs: boolean): Promise
   const after = applyPatch(await fs.readFile(path, 'utf8'), patch)
   if (after === false) throw new Error('The patch does not apply.')
   await writePlainly(path, after, syncs)
-}
-
-/** Patches there and back, so that every call has something to change. */
-function patchesOf(root: string, path: string, hunks: number): readonly string[] {
-  const [a, b] = [version(hunks, 'A'), version(hunks, 'B')]
-  writeFileSync(join(root, path), a)
-  return [createTwoFilesPatch(path, path, a, b), createTwoFilesPatch(path, path, b, a)]
-}
-
-/** 2 000 lines of code-like text; a version differs from the other in `hunks` far places. */
-function version(hunks: number, letter: string): string {
-  const lines = Array.from(
-    { length: 2000 },
-    (_, index) => `  const value${index} = compute(${index})`,
-  )
-  for (let hunk = 0; hunk < hunks; hunk += 1) {
-    lines[Math.floor((hunk + 0.5) * (2000 / hunks))] = `  const changed${letter} = ${hunk}`
-  }
-  return `${lines.join('\n')}\n`
 }

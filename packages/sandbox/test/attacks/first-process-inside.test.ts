@@ -1,18 +1,9 @@
 import { expect, test } from 'vitest'
 import { describeConfined } from '../fixtures/confinement.ts'
+import { attackOnProcess } from '../fixtures/attack-on-process.ts'
 
 /** Reads, signals and steers process 1, and prints what worked. */
-const program = `
-import ctypes, os, resource, signal, sys
-victim = int(sys.argv[1])
-libc = ctypes.CDLL(None, use_errno=True)
-worked = []
-def attempt(name, action):
-    try:
-        if action() not in (False, -1): worked.append(name)
-    except (OSError, ValueError): pass
-def read(name):
-    with open("/proc/%d/%s" % (victim, name), "rb") as file: return bool(file.read(1))
+const program = attackOnProcess(`
 for name in ("environ", "mem", "maps", "auxv"): attempt(name, lambda: read(name))
 attempt("memory", lambda: libc.process_vm_readv(victim, None, 0, None, 0, 0))
 attempt("descriptors", lambda: os.readlink("/proc/%d/fd/0" % victim))
@@ -21,8 +12,7 @@ attempt("program", lambda: os.readlink("/proc/%d/exe" % victim))
 attempt("ptrace", lambda: libc.ptrace(16, victim, 0, 0) == 0)
 attempt("namespaces", lambda: os.readlink("/proc/%d/ns/user" % victim))
 attempt("score", lambda: open("/proc/%d/oom_score_adj" % victim, "w").close())
-print(" ".join(worked))
-`
+`)
 
 /** It holds what the helper held when it was started: memory with other commands' environments, and its own rights before. */
 describeConfined(

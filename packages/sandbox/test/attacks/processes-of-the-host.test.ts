@@ -3,19 +3,10 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Confinement, describeConfined } from '../fixtures/confinement.ts'
+import { attackOnProcess } from '../fixtures/attack-on-process.ts'
 
 /** Signals, limits, slows, traces and reads the process given, and prints what worked. */
-const program = `
-import ctypes, os, resource, signal, sys
-victim = int(sys.argv[1])
-libc = ctypes.CDLL(None, use_errno=True)
-worked = []
-def attempt(name, action):
-    try:
-        if action() not in (False, -1): worked.append(name)
-    except (OSError, ValueError): pass
-def read(name):
-    with open("/proc/%d/%s" % (victim, name), "rb") as file: return bool(file.read(1))
+const program = attackOnProcess(`
 def word(): return ctypes.c_long(0)
 attempt("kill", lambda: os.kill(victim, 0))
 attempt("kill group", lambda: os.kill(-os.getpgid(victim), 0))
@@ -29,8 +20,7 @@ for name in ("environ", "mem", "maps", "auxv", "stack", "syscall"): attempt(name
 attempt("descriptors", lambda: os.readlink("/proc/%d/fd/0" % victim))
 attempt("root", lambda: os.listdir("/proc/%d/root" % victim))
 attempt("working directory", lambda: os.listdir("/proc/%d/cwd" % victim))
-print(" ".join(worked))
-`
+`)
 
 describeConfined('a process of the host', (confinement) => {
   let stranger: ChildProcess
