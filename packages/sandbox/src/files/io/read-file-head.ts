@@ -13,16 +13,29 @@ export function readFileHead(path: string, maxBytes: number): Buffer | undefined
   const descriptor = openSync(path, constants.O_RDONLY | flags)
   try {
     // Of what was opened; the name may lead elsewhere by now.
-    if (!fstatSync(descriptor).isFile()) return undefined
-    const bytes = Buffer.alloc(maxBytes)
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) return undefined
+    // A caller may keep the contents of thousands of small files, and with each the whole of its memory.
+    let bytes: Buffer = Buffer.allocUnsafeSlow(
+      Math.min(maxBytes, Math.max(stats.size + 1, smallest)),
+    )
     let length = 0
-    while (length < maxBytes) {
-      const count = readSync(descriptor, bytes, length, maxBytes - length, null)
-      if (count === 0) break
+    for (;;) {
+      const count = readSync(descriptor, bytes, length, bytes.length - length, null)
       length += count
+      if (count === 0 || length === maxBytes) return bytes.subarray(0, length)
+      // It has grown, or says nothing of its size, as files of /proc do.
+      if (length === bytes.length) bytes = grown(bytes, maxBytes)
     }
-    return bytes.subarray(0, length)
   } finally {
     closeSync(descriptor)
   }
+}
+
+const smallest = 256
+
+function grown(bytes: Buffer, maxBytes: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(Math.min(maxBytes, bytes.length * 2))
+  bytes.copy(larger)
+  return larger
 }
