@@ -5,6 +5,7 @@ import type { SandboxFiles } from './files/sandbox-files.ts'
 import type { IsolationReport } from './isolation/backend.ts'
 import { detectIsolation } from './isolation/detect-isolation.ts'
 import { foreignRoot } from './isolation/foreign-root.ts'
+import { ownCodeInRoot } from './isolation/own-code.ts'
 import { resolveLimits } from './options/limits.ts'
 import type { CommandCheck } from './command-policy/command-policy.ts'
 import { checkAutoPolicy } from './command-policy/auto-policy.ts'
@@ -31,18 +32,19 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const network = resolveNetwork(options.network ?? 'none')
   const limits = resolveLimits(options.limits ?? {})
   const filePolicy = options.files ?? {}
+  const protect = resolveProtectedNames(filePolicy.protect ?? 'default')
   const { backend, report: isolation } = await detectIsolation({
     isolation: options.isolation ?? 'auto',
     demands: {
       network,
       denies: (filePolicy.deny ?? []).length > 0,
-      protects: resolveProtectedNames(filePolicy.protect ?? 'default').length > 0,
+      protects: protect.length > 0,
     },
   })
   const check = await resolveCommandCheck(options.commands ?? 'auto', network, isolation)
   const files = openFiles(options)
   const { rootDir } = files
-  const report = reportOn(files, isolation, network)
+  const report = reportOn(files, isolation, { network, protect })
   const env = commandEnvironment(options.env ?? {})
   const gitConfig = hidesHome(isolation, env) ? createGlobalGitConfig(rootDir) : undefined
   const settings: RunSettings = Object.freeze({
@@ -55,7 +57,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     deny: filePolicy.deny ?? [],
     protection: new PathProtection({
       rootDir,
-      protect: resolveProtectedNames(filePolicy.protect ?? 'default'),
+      protect,
       setAsideDirectory: setAsideDirectory(rootDir),
       isRootCurrent: () => files.isCurrent(),
       facts: createGitFacts(rootDir, () => settings),
@@ -96,10 +98,14 @@ function openFiles({ rootDir, files = {}, isolation = 'auto' }: SandboxOptions):
 function reportOn(
   { rootDir, guard }: SandboxFiles,
   isolation: IsolationReport,
-  network: 'none' | 'host',
+  { network, protect }: { readonly network: 'none' | 'host'; readonly protect: readonly string[] },
 ): Sandbox['report'] {
-  const foreign = foreignRoot(rootDir, isolation.backend)
-  const notEnforced = [...isolation.notEnforced, ...(foreign === null ? [] : [foreign])]
+  const { backend } = isolation
+  const ofThisRoot = [
+    foreignRoot(rootDir, backend),
+    ownCodeInRoot({ rootDir, backend, protect }),
+  ].filter((entry) => entry !== null)
+  const notEnforced = [...isolation.notEnforced, ...ofThisRoot]
   return Object.freeze({
     ...isolation,
     notEnforced: Object.freeze(notEnforced),

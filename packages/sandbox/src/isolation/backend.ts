@@ -30,7 +30,7 @@ export interface NotEnforced {
   readonly code?: NotEnforcedCode
 }
 
-/** What a backend does not stop. Landlock's, but for the first. */
+/** What a backend does not stop. Landlock's, but for the first and the last. */
 export type NotEnforcedCode =
   | 'ROOT_OF_ANOTHER_USER'
   | 'DENIED_NAMES_READABLE'

@@ -109,7 +109,7 @@ export function landlockRules(rootDir: string, around: Surroundings): PolicyRule
 }
 
 /** What the rules depend on: a file that is replaced is another one, which the old rule does not name. */
-export function identityOf(paths: readonly string[]): string {
+export function keyOfFiles(paths: readonly string[]): string {
   return paths
     .map((path) => {
       const status = statSync(path, { throwIfNoEntry: false, bigint: true })

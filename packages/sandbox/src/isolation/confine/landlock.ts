@@ -11,7 +11,7 @@ import { HelperProcess } from './helper-process.ts'
 import { landlockConditions } from './landlock-conditions.ts'
 import { landlockFilter } from './landlock-filter.ts'
 import { probeLandlock } from './landlock-probe.ts'
-import { handledRights, identityOf, landlockRules, newestVersion } from './landlock-rules.ts'
+import { handledRights, keyOfFiles, landlockRules, newestVersion } from './landlock-rules.ts'
 import { anyFile } from './mount-step.ts'
 import { PrivateDirectories, type PrivateDirectory } from './private-directories.ts'
 import { startByHelper } from './start-by-helper.ts'
@@ -110,7 +110,7 @@ function keyOf(request: StartRequest, facts: PolicyFacts): string {
     policy.access ?? 'write',
     facts.directories ?? '',
     handleOf(request.rootDescriptor, rootDir).identity,
-    identityOf([...(policy.write ?? []), '', ...policy.read, '', ...facts.tools, '', ...etc.files]),
+    keyOfFiles([...(policy.write ?? []), '', ...policy.read, '', ...facts.tools, '', ...etc.files]),
   ].join('\0')
 }
 
@@ -122,7 +122,7 @@ function handleOf(
   descriptor: number | undefined,
   rootDir: string,
 ): { readonly path: string; readonly identity: string } {
-  if (descriptor === undefined) return { path: rootDir, identity: identityOf([rootDir]) }
+  if (descriptor === undefined) return { path: rootDir, identity: keyOfFiles([rootDir]) }
   const { dev, ino } = fstatSync(descriptor, { bigint: true })
   return {
     path: `/proc/${process.pid}/fd/${descriptor}`,

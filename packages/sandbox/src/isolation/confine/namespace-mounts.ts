@@ -72,8 +72,8 @@ function rootPlace(request: StartRequest, isReading: boolean): MountStep {
   const { rootDir, rootDescriptor } = request
   const identity =
     rootDescriptor === undefined
-      ? identityOf(statSync(rootDir, { bigint: true }))
-      : identityOf(fstatSync(rootDescriptor, { bigint: true }))
+      ? identityOfStatus(statSync(rootDir, { bigint: true }))
+      : identityOfStatus(fstatSync(rootDescriptor, { bigint: true }))
   const root = isReading ? mount.readOnlyPlace(rootDir) : mount.place(rootDir)
   return { ...root, identity }
 }
@@ -124,7 +124,7 @@ function pathRules({ rootDir, rootDescriptor, policy }: StartRequest): MountStep
       ...handles.protect
         .filter(({ name }) => !isHidden(name))
         .map(({ name, descriptor }) =>
-          mount.protect(pathOf(name), identityOf(fstatSync(descriptor, { bigint: true }))),
+          mount.protect(pathOf(name), identityOfStatus(fstatSync(descriptor, { bigint: true }))),
         ),
       ...handles.deny
         .filter(({ name }) => !isHidden(name))
@@ -136,6 +136,6 @@ function pathRules({ rootDir, rootDescriptor, policy }: StartRequest): MountStep
 }
 
 /** As the helper compares it. */
-export function identityOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): Identity {
+export function identityOfStatus({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): Identity {
   return { device: dev, inode: ino }
 }

@@ -8,11 +8,11 @@ import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
 import type { ResourceLimits, RunningCommand, StartRequest } from '../running-command.ts'
 import { encodeTemplate } from './frames.ts'
 import { prepareHelper, requireHelper } from './helper.ts'
-import { identityOf as identityOfFiles } from './landlock-rules.ts'
+import { keyOfFiles } from './landlock-rules.ts'
 import { keyOfSteps } from './mount-step.ts'
 import {
   commandMounts,
-  identityOf,
+  identityOfStatus,
   type NamespaceFacts,
   templateMounts,
 } from './namespace-mounts.ts'
@@ -59,7 +59,7 @@ function start(request: StartRequest): RunningCommand {
   const key = [
     'namespaces',
     policy.network,
-    identityOfFiles([...facts.directories.readable, '', ...facts.directories.writable]),
+    keyOfFiles([...facts.directories.readable, '', ...facts.directories.writable]),
     keyOfSteps(template),
   ].join('\n')
   const id = helper.policy(key, (number) =>
@@ -75,7 +75,7 @@ function start(request: StartRequest): RunningCommand {
     {
       policy: id,
       cwd: request.cwd,
-      cwdIdentity: identityOf(statSync(request.cwdHandle, { bigint: true })),
+      cwdIdentity: identityOfStatus(statSync(request.cwdHandle, { bigint: true })),
       mounts: commandMounts(request, facts),
       argv: request.argv,
       env: Object.entries(request.env).map(([name, value]) => `${name}=${value}`),
