@@ -1,34 +1,53 @@
 import type { SandboxFile, SandboxFiles } from '@smithers/sandbox'
-import { GuardedLines } from './guarded-lines.ts'
+import { GuardedLines, lineChunk } from './guarded-lines.ts'
 import { fromRoot, type FoundLine } from './permitted-matches.ts'
 
 /**
- * Yields the lines that the files under the root really contain. Without isolation, ripgrep can be led out of the root
- * by a directory that is exchanged for a link between two of its steps; the file guard cannot.
+ * Keeps the found lines that the files under the root really contain. Without isolation, ripgrep can be led out of the
+ * root by a directory that is exchanged for a link between two of its steps; the file guard cannot.
  *
  * *Guarantees*: every line was read again through the guard, at its number in the file of its name. A line from outside
  * passes only if the file inside has the same line.
  * *Does not* show files whose names are not UTF-8, which the guard cannot open by name.
  */
-export async function* confirmMatches(
-  files: SandboxFiles,
-  found: readonly FoundLine[],
-  maxLineBytes: number,
-): AsyncGenerator<FoundLine, void, void> {
-  let path: Buffer | undefined
-  let lines: GuardedLines | undefined
-  try {
+export class MatchConfirmer {
+  readonly #files: SandboxFiles
+  readonly #maxLineBytes: number
+  // One for all files: a search with thousands of matching files would leave as many for the collector.
+  readonly #chunk = lineChunk()
+  #path: Buffer | undefined
+  #lines: GuardedLines | undefined
+
+  constructor(files: SandboxFiles, maxLineBytes: number) {
+    this.#files = files
+    this.#maxLineBytes = maxLineBytes
+  }
+
+  /**
+   * Hands the confirmed lines to `keep` in order, until it returns false. Takes the lines of one file in ascending order.
+   * Wait for one call before the next, and before `close`.
+   *
+   * @returns what `keep` returned last
+   */
+  async push(found: readonly FoundLine[], keep: (printed: Buffer) => boolean): Promise<boolean> {
     for (const line of found) {
-      if (line.path !== path) {
-        path = line.path
-        lines?.close()
-        const file = await openGuarded(files, path)
-        lines = file === undefined ? undefined : new GuardedLines(file, maxLineBytes)
-      }
-      if (lines !== undefined && (await isConfirmed(line, lines))) yield line
+      if (line.path !== this.#path) await this.#open(line.path)
+      if (this.#lines === undefined || !(await isConfirmed(line, this.#lines))) continue
+      if (!keep(line.printed)) return false
     }
-  } finally {
-    lines?.close()
+    return true
+  }
+
+  close(): void {
+    this.#lines?.close()
+    this.#lines = undefined
+  }
+
+  async #open(path: Buffer): Promise<void> {
+    this.close()
+    this.#path = path
+    const file = await openGuarded(this.#files, path)
+    if (file !== undefined) this.#lines = new GuardedLines(file, this.#maxLineBytes, this.#chunk)
   }
 }
 

@@ -1,8 +1,13 @@
-import { read } from 'node:fs'
+import { read, readSync } from 'node:fs'
 import type { SandboxFile } from '@smithers/sandbox'
 
 const chunkBytes = 65_536
 const newline = 10
+
+/** Memory for {@link GuardedLines}, to be shared by files that are read one after the other. */
+export function lineChunk(): Buffer {
+  return Buffer.allocUnsafeSlow(chunkBytes)
+}
 
 /**
  * Reads lines of an open file by ascending number, as ripgrep numbers and prints them: without a byte order mark, and
@@ -11,16 +16,17 @@ const newline = 10
 export class GuardedLines {
   readonly #file: SandboxFile
   readonly #maxLineBytes: number
-  readonly #chunk: Buffer = Buffer.allocUnsafeSlow(chunkBytes)
-  #rest: Buffer = Buffer.alloc(0)
+  readonly #chunk: Buffer
+  #rest: Buffer = nothing
   /** The number of the first line in `#rest`. */
   #line = 1
   #decoder: InstanceType<typeof TextDecoder> | undefined
   #isFirstChunk = true
 
-  constructor(file: SandboxFile, maxLineBytes: number) {
+  constructor(file: SandboxFile, maxLineBytes: number, chunk: Buffer = lineChunk()) {
     this.#file = file
     this.#maxLineBytes = maxLineBytes
+    this.#chunk = chunk
   }
 
   /** Whether the line with this number is exactly `expected`. Call it with ascending numbers. */
@@ -40,7 +46,7 @@ export class GuardedLines {
 
   /** Whether the byte at an offset is NUL, which makes a file binary. */
   async hasNul(offset: number): Promise<boolean> {
-    const [byte] = await readAt(this.#file.fd, Buffer.alloc(1), offset)
+    const [byte] = await readAt(this.#file, Buffer.alloc(1), offset)
     return byte === 0
   }
 
@@ -54,16 +60,18 @@ export class GuardedLines {
       const end = this.#rest.indexOf(newline)
       if (end !== -1) return this.#rest.subarray(0, end + 1)
       if (this.#rest.length > this.#maxLineBytes) return this.#rest
+      // The next read uses the same memory.
+      const begun = Buffer.from(this.#rest)
       const more = await this.#next()
-      if (more.length === 0) return this.#rest
-      this.#rest = Buffer.concat([this.#rest, more])
+      this.#rest = more.length === 0 ? begun : Buffer.concat([begun, more])
+      if (more.length === 0) return begun
     }
   }
 
-  /** The next bytes of the file, empty at its end. */
+  /** The next bytes of the file, valid until the next read; empty at its end. */
   async #next(): Promise<Buffer> {
     for (;;) {
-      const bytes = Buffer.from(await readAt(this.#file.fd, this.#chunk, null))
+      const bytes = await readAt(this.#file, this.#chunk, null)
       const text = this.#decode(bytes)
       // A decoder can hold back a part of a character.
       if (text.length > 0 || bytes.length === 0) return text
@@ -87,8 +95,20 @@ function encodingOf([first, second]: Buffer): string | undefined {
   return first === 0xfe && second === 0xff ? 'utf-16be' : undefined
 }
 
-/** Reads at a position; `null` continues after the last read. */
-function readAt(fd: number, buffer: Buffer, position: number | null): Promise<Buffer> {
+const nothing = Buffer.alloc(0)
+
+/**
+ * Reads at a position; `null` continues after the last read. Small files are read at once: they are regular, and the way
+ * through the thread pool takes longer than the read.
+ */
+function readAt(
+  { fd, sizeBytes }: SandboxFile,
+  buffer: Buffer,
+  position: number | null,
+): Buffer | Promise<Buffer> {
+  if (sizeBytes <= chunkBytes) {
+    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, position))
+  }
   return new Promise((resolve, reject) => {
     read(fd, buffer, 0, buffer.length, position, (error, count) => {
       if (error === null) resolve(buffer.subarray(0, count))

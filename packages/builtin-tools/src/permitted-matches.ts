@@ -55,8 +55,7 @@ export class PermittedMatches {
     const kept: FoundLine[] = []
     let rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     for (let end = rest.indexOf(newline); end !== -1; end = rest.indexOf(newline)) {
-      this.#add(rest.subarray(0, end), kept)
-      this.#take(kept)
+      this.#complete(rest.subarray(0, end), kept)
       rest = rest.subarray(end + 1)
     }
     this.#add(rest, kept)
@@ -75,9 +74,12 @@ export class PermittedMatches {
     })
   }
 
-  /** A message is complete. */
-  #take(kept: FoundLine[]): void {
-    const text = Buffer.concat(this.#parts).toString('utf8')
+  /** A message ends with these bytes. */
+  #complete(bytes: Buffer, kept: FoundLine[]): void {
+    // Most messages came in one piece and are not copied.
+    const isWhole = this.#partBytes === 0 && bytes.length <= this.#options.maxMessageBytes
+    if (!isWhole) this.#add(bytes, kept)
+    const text = (isWhole ? bytes : Buffer.concat(this.#parts)).toString('utf8')
     const wasSkipped = this.#isSkipping
     this.#parts = []
     this.#partBytes = 0

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import type { OutputChunk, RunResult, Sandbox, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
-import { confirmMatches } from './confirm-matches.ts'
+import { MatchConfirmer } from './confirm-matches.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
 import { LineCollector } from './line-collector.ts'
-import { type FoundLine, PermittedMatches } from './permitted-matches.ts'
+import { PermittedMatches } from './permitted-matches.ts'
 import { withFiles, withSearchSandbox } from './sandbox-for-context.ts'
 import { limitsFor, type BundleOptions } from './bundle-options.ts'
 
@@ -55,14 +55,24 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
   const permitted = isJson
     ? new PermittedMatches({ isDenied, hasContext: (input.context ?? 0) > 0 })
     : undefined
-  // Twice the limit: the prefix of a short line, which the collector removes, can be half of it.
-  const unconfirmed = new FoundLines(2 * maxOutputBytes)
-  const take = (bytes: Uint8Array): boolean => {
-    if (permitted === undefined) return matches.push(bytes)
+  const confirmer = new MatchConfirmer(files, maxLineBytes)
+  const keep = (printed: Uint8Array): boolean => !full.signal.aborted && matches.push(printed)
+  const take = (bytes: Uint8Array): boolean | Promise<boolean> => {
+    if (permitted === undefined) return keep(bytes)
     const found = permitted.push(bytes)
     return isConfined
-      ? matches.push(Buffer.concat(found.map(({ printed }) => printed)))
-      : unconfirmed.push(found)
+      ? keep(Buffer.concat(found.map(({ printed }) => printed)))
+      : confirmer.push(found, keep)
+  }
+  // ripgrep waits while its lines are confirmed, so that no more of them than needed are.
+  let confirming: Promise<void> | undefined
+  const onOutput = ({ stream, bytes }: OutputChunk): void | Promise<void> => {
+    if (stream === 'stderr') return void messages.push(bytes)
+    const goesOn = take(bytes)
+    if (goesOn === false) full.abort()
+    if (typeof goesOn === 'boolean') return undefined
+    confirming = goesOn.then((value) => (value ? undefined : full.abort()))
+    return confirming
   }
   const run = sandbox.run(
     program,
@@ -72,17 +82,18 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
       timeoutMs,
       maxOutputBytes: maxMessageBytes,
       signal: AbortSignal.any([ctx.abortSignal, full.signal]),
-      onOutput: ({ stream, bytes }: OutputChunk): void => {
-        if (stream === 'stderr') messages.push(bytes)
-        else if (!take(bytes)) full.abort()
-      },
+      onOutput,
     },
   )
   // At the limit ripgrep gets SIGKILL. Return without waiting for its end.
-  const first = await Promise.race([run, once(full.signal, 'abort').then(() => undefined)])
+  const first = await Promise.race([run, once(full.signal, 'abort').then(() => undefined)]).finally(
+    async () => {
+      await confirming?.catch(() => {})
+      confirmer.close()
+    },
+  )
   const result = full.signal.aborted ? undefined : first
   if (result !== undefined && result.status !== 'exited') throw stopped(result, program)
-  await collectConfirmed(matches, files, unconfirmed.lines)
   const text = matches.text()
   // 1 means "no match".
   if (result === undefined || result.exitCode === 0 || result.exitCode === 1) return text
@@ -93,37 +104,6 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
   if (message === '' && said !== '') return text
   if (text === '') throw failed(message, result.exitCode, input.pattern)
   return matches.textWithNote(`[ripgrep could not search everything: ${message}]`)
-}
-
-/** Found lines up to a limit in bytes. */
-class FoundLines {
-  readonly lines: FoundLine[] = []
-  readonly #maxBytes: number
-  #bytes = 0
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
-
-  /** Returns false once there is more than the limit. */
-  push(found: readonly FoundLine[]): boolean {
-    for (const line of found) {
-      if (this.#bytes > this.#maxBytes) return false
-      this.lines.push(line)
-      this.#bytes += line.printed.length
-    }
-    return this.#bytes <= this.#maxBytes
-  }
-}
-
-async function collectConfirmed(
-  matches: LineCollector,
-  files: SandboxFiles,
-  found: readonly FoundLine[],
-): Promise<void> {
-  for await (const { printed } of confirmMatches(files, found, maxLineBytes)) {
-    if (!matches.push(printed)) break
-  }
 }
 
 function failed(message: string, exitCode: number | null, pattern: string): SmithersError {
