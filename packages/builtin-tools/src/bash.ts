@@ -144,8 +144,12 @@ function failure(cmd: string, result: RunResult): SmithersError {
       ...(effect === undefined ? {} : { effect }),
     })
   }
-  const reasons = result.hint === undefined ? [] : [result.hint]
-  const message = [`"${cmd}" ${ending(result)}.`, ...messagesOf(result), ...reasons].join(' ')
+  // The hint may be what a violation says.
+  const reasons = new Set([
+    ...messagesOf(result),
+    ...(result.hint === undefined ? [] : [result.hint]),
+  ])
+  const message = [`"${cmd}" ${ending(result)}.`, ...reasons].join(' ')
   return new SmithersError('TOOL_COMMAND_FAILED', withOutput(message, result), { details })
 }
 

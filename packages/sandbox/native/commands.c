@@ -98,9 +98,9 @@ static void bury(u32 process, int status)
 		if (entry->is_killing)
 			killing_count--;
 		if (status != 0) {
-			u32 lost[4] = { ~0U, 0, 0, 0 };
+			u32 lost[5] = { ~0U, 0, 0, 0, 0 };
 			has_strays = 1;
-			send_frame(FD_SOCKET, FRAME_EXITED, entry->id, lost, 4, NULL, 0);
+			send_frame(FD_SOCKET, FRAME_EXITED, entry->id, lost, 5, NULL, 0);
 		}
 		entry->supervisor = 0;
 		return;

@@ -7,7 +7,7 @@
 
 #include "sys.h"
 
-enum { PROTOCOL = 2 };
+enum { PROTOCOL = 3 };
 
 enum { MAX_FRAME = 4 * 1024 * 1024, FRAME_HEAD = 12 };
 

@@ -111,6 +111,8 @@ void vet_one_call(void)
 		decide = connect_judge(call.number);
 	if (decide == NULL)
 		decide = process_judge(call.number);
+	if (decide == NULL)
+		decide = absent_judge(call.number);
 	struct verdict verdict = decide == NULL ? refused("") : decide(&call);
 	if (verdict.is_violation)
 		report(&call);

@@ -62,5 +62,10 @@ typedef struct verdict judge(const struct vetted_call *call);
 judge *metadata_judge(i32 number);
 judge *connect_judge(i32 number);
 judge *process_judge(i32 number);
+judge *absent_judge(i32 number);
+
+/* vet-absent.c: which kinds of calls that never work here were tried, as bits. */
+enum absent_kind { ABSENT_NETWORK = 1, ABSENT_DATAGRAMS = 2, ABSENT_UNIX = 4, ABSENT_SHARED = 8 };
+u32 absent_calls(void);
 
 #endif

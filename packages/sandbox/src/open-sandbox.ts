@@ -63,6 +63,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
       facts: createGitFacts(rootDir, () => settings),
     }),
     enforced: Object.freeze({ backend: backend.name, ...isolation.enforced }),
+    limitations: isolation.limitations,
     env: Object.freeze({ ...gitConfig?.env, ...env }),
     limits,
     check,

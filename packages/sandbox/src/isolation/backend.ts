@@ -1,3 +1,4 @@
+import type { Limitation } from './limitation.ts'
 import type { RunningCommand, StartRequest } from './running-command.ts'
 
 /** The backends that exist, strongest first: the order in which `'auto'` tries them. */
@@ -39,21 +40,6 @@ export type NotEnforcedCode =
   | 'METADATA_CHANGEABLE'
   | 'PROCESS_LIST_VISIBLE'
   | 'OWN_CODE_IN_ROOT'
-
-/** Something that does not work under a backend, though nothing is less safe for it. */
-export interface Limitation {
-  readonly code:
-    | 'NO_LOOPBACK'
-    | 'NO_TERMINALS'
-    | 'NO_SHARED_MEMORY'
-    | 'NO_PRIVATE_TMP'
-    | 'NO_TEMPORARY_LIMIT'
-    | 'NO_DATAGRAM_SOCKETS'
-    | 'NO_UNIX_SOCKETS'
-    | 'NO_MOVES_BETWEEN_DIRECTORIES'
-  readonly why: string
-  readonly fix: string
-}
 
 /** The parts of a sandbox's policy that decide how far a backend can enforce it. */
 export interface PolicyDemands {

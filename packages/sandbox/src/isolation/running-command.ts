@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Violation } from '../path-rules/violation.ts'
+import type { Limitation } from './limitation.ts'
 import type { IsolationPolicy } from './isolation-policy.ts'
 
 /** Where a piece of output came from. */
@@ -48,6 +49,8 @@ export interface RunningCommand {
   processes(): readonly number[]
   /** Calls that were refused so far, where the backend knows. */
   violations?(): readonly Violation[]
+  /** What works less and the command is known to have tried, where the backend knows; complete when it has ended. */
+  limitationsMet?(): readonly Limitation['code'][]
   /** Sends SIGKILL to everything that the command started. False when the command has already exited. Idempotent. */
   kill(): boolean
   /** Why the command never started, given what was printed before an exit with code 1; `null` when it did start. */

@@ -4,6 +4,7 @@ import type { Violation } from '../path-rules/violation.ts'
 import { createControlGroup, usesControlGroup } from './resource-limits/control-group.ts'
 import { refusalOf, NotStarted, refuseAborted } from './run-errors.ts'
 import type { RunSettings } from './run-settings.ts'
+import type { RefusalFacts } from './refusal-hint.ts'
 import type { RunOptions } from './run-types.ts'
 import { type CommandOutcome, type RunHooks, supervise } from './supervise.ts'
 
@@ -30,6 +31,8 @@ export interface IsolatedCommand {
   /** Why isolation did not start the command. */
   readonly failure: string | null
   readonly violations: readonly Violation[]
+  /** What a hint about refused calls needs besides its output. */
+  readonly refusals: Pick<RefusalFacts, 'limitations' | 'met' | 'rootDir'>
 }
 
 /**
@@ -77,6 +80,11 @@ export async function isolate(
         ...(running.violations?.() ?? []),
         ...(outOfMemory ? [memoryViolation(limits.memoryMb)] : []),
       ],
+      refusals: {
+        limitations: settings.limitations,
+        met: running.limitationsMet?.() ?? [],
+        rootDir: settings.rootDir,
+      },
     }
   } finally {
     running?.close?.()

@@ -3,6 +3,7 @@ import { ruleHint } from '../path-rules/rule-hint.ts'
 import type { Violation } from '../path-rules/violation.ts'
 import type { IsolatedCommand } from './isolate.ts'
 import { OutputBuffer } from './output/output-buffer.ts'
+import { refusalHint } from './refusal-hint.ts'
 import { aborted, isolationLost, neverStarted, spawnFailed, timedOut } from './run-errors.ts'
 import type { RunEnforcement, RunResult } from './run-types.ts'
 import type { CommandCall } from './command-call.ts'
@@ -35,9 +36,10 @@ export interface RuleEffects {
 export function resultOf(
   call: CommandCall,
   enforced: RunEnforcement,
-  { outcome, failure, violations }: IsolatedCommand,
-  { changes, mounted, denied }: RuleEffects,
+  isolated: IsolatedCommand,
+  rules: RuleEffects,
 ): RunResult {
+  const { outcome, failure, violations } = isolated
   if (outcome.terminated === 'caller-failed') throw outcome.callerError
   const { end, terminated: _reason, callerError: _thrown, ...captured } = outcome
   const exit = end.kind === 'exited' ? end : { code: null, signal: null }
@@ -45,20 +47,29 @@ export function resultOf(
     failure === null
       ? statusOf(outcome, call)
       : (['spawn-error', neverStarted(call.argv[0], failure)] as const)
-  const hint =
-    enforced.files === 'enforced' && exit.code !== 0
-      ? ruleHint(captured.output, { mounted, denied })
-      : undefined
+  const hint = exit.code === 0 ? undefined : hintFor(captured.output, enforced, isolated, rules)
   return {
     ...captured,
     exitCode: exit.code,
     signal: exit.signal,
     status,
     enforced,
-    violations: [...changes, ...violations],
+    violations: [...rules.changes, ...violations],
     ...(hint === undefined ? {} : { hint }),
     ...(error === undefined ? {} : { error }),
   }
+}
+
+function hintFor(
+  output: string,
+  { files, syscalls }: RunEnforcement,
+  { violations, refusals }: IsolatedCommand,
+  { mounted, denied }: RuleEffects,
+): string | undefined {
+  const byRule = files === 'enforced' ? ruleHint(output, { mounted, denied }) : undefined
+  if (byRule !== undefined) return byRule
+  const isFiltered = syscalls === 'enforced'
+  return refusalHint({ ...refusals, output, violations, isFiltered })
 }
 
 function statusOf(

@@ -1,6 +1,7 @@
 import type { CommandCheck } from '../command-policy/command-policy.ts'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
 import type { IsolationBackend } from '../isolation/backend.ts'
+import type { Limitation } from '../isolation/limitation.ts'
 import type { PathProtection } from '../path-rules/protection.ts'
 import type { ResolvedLimits } from '../options/limits.ts'
 import type { RunEnforcement } from './run-types.ts'
@@ -20,6 +21,8 @@ export interface RunSettings {
   /** Keeps the names that commands may not change. */
   readonly protection: PathProtection
   readonly enforced: Omit<RunEnforcement, 'limits'>
+  /** What works less under this backend. */
+  readonly limitations: readonly Limitation[]
   readonly env: Readonly<Record<string, string>>
   readonly limits: ResolvedLimits
   /** `null` when nothing is checked: the network is open, or left to isolation. */

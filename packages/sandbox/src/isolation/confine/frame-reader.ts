@@ -32,6 +32,8 @@ export type HelperFrame =
       readonly leftBehind: number
       readonly vetted: number
       readonly refused: number
+      /** Kinds of calls that never work here and were tried, as bits. */
+      readonly absent: number
     }
   | { readonly kind: 'pipes-made'; readonly pipes: readonly HelperPipe[] }
   | {
@@ -115,6 +117,7 @@ function decode(bytes: Buffer): HelperFrame {
         leftBehind: number(1),
         vetted: number(2),
         refused: number(3),
+        absent: number(4),
       }
     }
     case type.pipesMade:

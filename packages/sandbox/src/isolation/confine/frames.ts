@@ -2,7 +2,7 @@ import { encodeNames } from '../../path-rules/path-bytes.ts'
 import type { Identity, MountStep } from './mount-step.ts'
 
 /** The version of the conversation with the helper; both sides come from one package. */
-export const protocolVersion = 2
+export const protocolVersion = 3
 
 /** A longer frame ends the helper, so none is sent. */
 const maxFrameBytes: number = 4 * 1024 * 1024

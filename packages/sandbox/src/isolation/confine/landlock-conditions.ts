@@ -1,4 +1,5 @@
-import type { BackendConditions, Limitation, NotEnforced, PolicyDemands } from '../backend.ts'
+import type { BackendConditions, NotEnforced, PolicyDemands } from '../backend.ts'
+import type { Limitation } from '../limitation.ts'
 
 /** What the kernel gives. */
 export interface LandlockFacts {

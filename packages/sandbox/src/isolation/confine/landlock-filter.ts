@@ -57,6 +57,8 @@ export function landlockFilter(options: LandlockFilterOptions): Uint8Array {
   const all = (calls: Readonly<Record<string, SystemCallNumbers>>, result: number): Rule[] =>
     Object.values(calls).flatMap((numbers) => rule(numbers, stop(result)))
   const vetted = vets ? action.vet : action.refuse
+  // The supervisor refuses these, too, and remembers that they were tried.
+  const absent = vets ? action.vet : action.noAccess
   return encodeFilter(architecture, [
     ...baseRules(architecture),
     ...Object.values(modeCalls).flatMap(({ numbers, mode, flags }) =>
@@ -72,7 +74,7 @@ export function landlockFilter(options: LandlockFilterOptions): Uint8Array {
     ),
     ...all(newerMetadataCalls, action.refuse),
     ...(vets ? all(metadataCalls, action.vet) : []),
-    ...all(sharedObjectCalls, action.unknownCall),
+    ...all(sharedObjectCalls, vets ? action.vet : action.unknownCall),
     ...all(strangersCalls, action.refuse),
     ...Object.values(steeringCalls).flatMap(({ numbers, process }) =>
       rule(numbers, load(argument(process)), ifEqual(0, action.allow), stop(vetted)),
@@ -87,8 +89,8 @@ export function landlockFilter(options: LandlockFilterOptions): Uint8Array {
         stop(vetted),
       ),
     ),
-    ...rule(inspectedSystemCalls.socket, ...socketRule(network, version)),
-    ...rule(inspectedSystemCalls.socketpair, ...ownSocketsOnly),
+    ...rule(inspectedSystemCalls.socket, ...socketRule(network, version, absent)),
+    ...rule(inspectedSystemCalls.socketpair, ...ownSocketsOnly(absent)),
     ...rule(inspectedSystemCalls.ioctl, ...requestRule),
     ...(network === 'none' && version < 9
       ? rule(connectCall, stop(vets ? action.vet : action.noAccess))
@@ -109,29 +111,29 @@ const [unix, inet, inet6, netlink] = [1, 2, 10, 16] as const
 const connectedKinds = [1, 5] as const
 const kindBits = 0xf
 
-const connectedOnly: readonly Block[] = [
+const connectedOnly = (absent: number): readonly Block[] => [
   load(argument(1)),
   keepBits(kindBits),
   ...connectedKinds.map((kind) => ifEqual(kind, action.allow)),
-  stop(action.noAccess),
+  stop(absent),
 ]
 
-const ownSocketsOnly: readonly Block[] = [
+const ownSocketsOnly = (absent: number): readonly Block[] => [
   load(argument(0)),
   // It would list the machine's interfaces. Node takes this error alone for "there are none"; npm asks at its start.
   ifEqual(netlink, action.unknownCall),
-  unless(unix, action.noAccess),
-  ...connectedOnly,
+  unless(unix, absent),
+  ...connectedOnly(absent),
 ]
 
-function socketRule(network: 'none' | 'host', version: number): readonly Block[] {
-  if (network === 'none') return ownSocketsOnly
+function socketRule(network: 'none' | 'host', version: number, absent: number): readonly Block[] {
+  if (network === 'none') return ownSocketsOnly(absent)
   return [
     load(argument(0)),
     ...[inet, inet6].map((family) => ifEqual(family, action.allow)),
     // Without a judge for `connect`, which the addresses of the network rule out, a socket of any daemon is in reach.
-    ...(version < 9 ? [ifEqual(unix, action.noAccess)] : []),
-    ...(version < 9 ? [] : [skipUnless(unix, connectedOnly)]),
+    ...(version < 9 ? [ifEqual(unix, absent)] : []),
+    ...(version < 9 ? [] : [skipUnless(unix, connectedOnly(absent))]),
     unless(netlink, action.unknownFamily),
     load(argument(2)),
     ifEqual(0, action.allow),

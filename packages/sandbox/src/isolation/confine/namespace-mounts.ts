@@ -136,6 +136,12 @@ function pathRules({ rootDir, rootDescriptor, policy }: StartRequest): MountStep
 }
 
 /** As the helper compares it. */
-export function identityOfStatus({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): Identity {
+export function identityOfStatus({
+  dev,
+  ino,
+}: {
+  readonly dev: bigint
+  readonly ino: bigint
+}): Identity {
   return { device: dev, inode: ino }
 }

@@ -1,6 +1,8 @@
 import { constants } from 'node:os'
 import type { Violation } from '../../path-rules/violation.ts'
+import type { Limitation } from '../limitation.ts'
 import type { CommandEnd, OutputStream, RunningCommand, StartRequest } from '../running-command.ts'
+import { limitationsMet } from './absent-calls.ts'
 import { type RunFrame, step } from './frames.ts'
 import type { CommandEvent, HelperProcess } from './helper-process.ts'
 import type { MountStep } from './mount-step.ts'
@@ -61,6 +63,7 @@ export function startByHelper(
       ended: life.ended,
       processes: () => life.processes(),
       violations: () => life.violations,
+      limitationsMet: () => life.limitationsMet,
       kill() {
         if (life.hasEnded) return false
         kill()
@@ -92,6 +95,7 @@ class CommandLife {
   readonly started: Promise<number | undefined>
   readonly ended: Promise<CommandEnd>
   readonly violations: Violation[] = []
+  limitationsMet: readonly Limitation['code'][] = []
   hasEnded = false
   #supervisor: number | undefined
   #refusals = 0
@@ -129,6 +133,7 @@ class CommandLife {
         if (event.refused > this.#refusals) {
           this.violations.push(moreRefusals(event.refused - this.#refusals))
         }
+        this.limitationsMet = limitationsMet(event.absent)
         return this.#end(endOf(event.status))
     }
   }

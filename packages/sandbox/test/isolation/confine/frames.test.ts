@@ -28,7 +28,7 @@ describe('FrameReader', () => {
   test('reads frames however their bytes arrive', () => {
     const bytes = Buffer.concat([
       frame(103, 7, 40, 41),
-      frame(104, 7, 256, 1, 2, 3),
+      frame(104, 7, 256, 1, 2, 3, 8),
       frame(105, 0, 1, 2, 3),
     ])
     fc.assert(
@@ -42,7 +42,7 @@ describe('FrameReader', () => {
         }
         expect(frames).toEqual([
           { kind: 'started', id: 7, pid: 40, supervisor: 41 },
-          { kind: 'exited', id: 7, status: 256, leftBehind: 1, vetted: 2, refused: 3 },
+          { kind: 'exited', id: 7, status: 256, leftBehind: 1, vetted: 2, refused: 3, absent: 8 },
           { kind: 'pipes-made', pipes: [{ slot: 1, readEnd: 2, writeEnd: 3 }] },
         ])
       }),

@@ -131,35 +131,48 @@ describe.each(architectures)('landlockFilter for %s', (architecture) => {
     }
   })
 
-  test('allows no socket but connected unix ones without a network', () => {
-    for (const numbers of [socket, socketpair]) {
-      for (const kind of [stream, seqpacket, stream | nonblocking]) {
-        expect(decide({}, numbers, unix, kind)).toEqual(allow)
+  // The supervisor refuses what it is handed here, and remembers that it was tried.
+  test.each([
+    ['leaves the refusal of', true, vet, vet],
+    ['refuses', false, errno(EACCES), errno(ENOSYS)],
+  ] as const)(
+    '%s all but connected unix sockets and of shared objects without a network',
+    (_, vets, noSocket, noObject) => {
+      for (const numbers of [socket, socketpair]) {
+        for (const kind of [stream, seqpacket, stream | nonblocking]) {
+          expect(decide({ vets }, numbers, unix, kind)).toEqual(allow)
+        }
+        for (const kind of [datagram, raw]) {
+          expect(decide({ vets }, numbers, unix, kind)).toEqual(noSocket)
+        }
+        expect(decide({ vets }, numbers, inet, stream)).toEqual(noSocket)
+        expect(decide({ vets }, numbers, packet, raw)).toEqual(noSocket)
+        expect(decide({ vets }, numbers, netlink, raw)).toEqual(errno(ENOSYS))
       }
-      for (const kind of [datagram, raw]) {
-        expect(decide({}, numbers, unix, kind)).toEqual(errno(EACCES))
-      }
-      expect(decide({}, numbers, inet, stream)).toEqual(errno(EACCES))
-      expect(decide({}, numbers, packet, raw)).toEqual(errno(EACCES))
-      expect(decide({}, numbers, netlink, raw)).toEqual(errno(ENOSYS))
-    }
-  })
+      expect(each(sharedObjectCalls, { vets })).toEqual([noObject])
+    },
+  )
 
   test('allows internet sockets with the network of the host, and unix ones from version 9 on', () => {
     const network = 'host'
     for (const kind of [stream, datagram]) {
       expect(decide({ network }, socket, inet, kind)).toEqual(allow)
     }
-    expect(decide({ network }, socket, unix, stream)).toEqual(errno(EACCES))
-    expect(decide({ network, version: 9 }, socket, unix, stream)).toEqual(allow)
-    expect(decide({ network, version: 9 }, socket, unix, datagram)).toEqual(errno(EACCES))
+    for (const [vets, refused] of [
+      [true, vet],
+      [false, errno(EACCES)],
+    ] as const) {
+      const options = { network, vets } as const
+      expect(decide(options, socket, unix, stream)).toEqual(refused)
+      expect(decide({ ...options, version: 9 }, socket, unix, stream)).toEqual(allow)
+      expect(decide({ ...options, version: 9 }, socket, unix, datagram)).toEqual(refused)
+    }
     expect(decide({ network }, socket, netlink, raw, 0n)).toEqual(allow)
     expect(decide({ network }, socket, netlink, raw, 16n)).toEqual(errno(EACCES))
     expect(decide({ network }, socket, packet, raw)).toEqual(errno(EAFNOSUPPORT))
   })
 
-  test('says that the shared objects of the machine do not exist, and refuses its processes', () => {
-    expect(each(sharedObjectCalls, {})).toEqual([errno(ENOSYS)])
+  test('refuses calls that reach into processes of the machine', () => {
     expect(each(strangersCalls, {})).toEqual([errno(EPERM)])
   })
 
