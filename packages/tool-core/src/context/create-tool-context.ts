@@ -162,9 +162,10 @@ function createContext(options: ToolContextOptions, ephemeral: boolean): Attempt
 
 /** Null is no default: a value that was lost on its way here must not choose one. */
 function refuseNull(options: ToolContextOptions): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value === null && Object.hasOwn(runOptions, name)) {
-      throw invalid(name, value, 'left out or have a value')
+  const given: Readonly<Record<string, unknown>> = { ...options }
+  for (const name of Object.keys(given)) {
+    if (given[name] === null && Object.hasOwn(runOptions, name)) {
+      throw invalid(name, null, 'left out or have a value')
     }
   }
 }

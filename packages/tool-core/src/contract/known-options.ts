@@ -9,9 +9,13 @@ export function complaintOfUnknown(
   given: object,
   known: Readonly<Record<string, true>>,
 ): string | null {
-  const unknown = Object.entries(given).flatMap(([name, value]) =>
-    value === undefined || Object.hasOwn(known, name) ? [] : [JSON.stringify(name)],
-  )
+  const unknown: string[] = []
+  // A loop over names makes no list of pairs: each task of a workflow comes by here.
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue
+    const value = (given as Readonly<Record<string, unknown>>)[name]
+    if (value !== undefined) unknown.push(JSON.stringify(name))
+  }
   if (unknown.length === 0) return null
   const many = unknown.length > 1
   return `unknown ${many ? 'options' : 'option'} ${unknown.join(', ')}. The options are ${Object.keys(known).join(', ')}.`

@@ -7,7 +7,7 @@ import type { TaskContext } from '../contract/task-context.ts'
 import type { JournalPolicy } from '../contract/journal-options.ts'
 import { FinalAnswer } from './final-answer.ts'
 import { RunPause } from './run-pause.ts'
-import { AttemptsBeside, callClock, RowOwners } from './attempts-beside.ts'
+import { AttemptsBeside, RowOwners } from './attempts-beside.ts'
 import { CallHistory } from '../history/call-history.ts'
 import { retryWarningText } from '../history/retry-warning.ts'
 import { type CallSummary, summarizeRow } from '../history/call-summary.ts'
@@ -81,7 +81,7 @@ export class AttemptJournal {
   /** Takes the next seat in the attempt. Synchronous, so that seats follow the order of calls. */
   nextOrdinal(): number {
     this.#ordinal += 1
-    if (this.beside !== undefined) this.lastCallAt = callClock.moment += 1
+    if (this.beside !== undefined) this.lastCallAt = this.beside.beginCall()
     return this.#ordinal
   }
 

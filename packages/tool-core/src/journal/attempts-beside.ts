@@ -47,24 +47,38 @@ const forgotten = new FinalizationRegistry<{ key: string; ref: WeakRef<WorkingAt
  */
 export class AttemptsBeside {
   readonly #self: WorkingAttempt
-  readonly #attempts: Set<WeakRef<WorkingAttempt>>
+  readonly #key: string
+  #attempts: Set<WeakRef<WorkingAttempt>> | undefined
   readonly #since = (callClock.moment += 1)
   readonly #sinceMs = Date.now()
   /** Numbers of the attempts that were in the middle of a call when this one began. */
-  readonly #metCalling = new Set<number>()
+  readonly #metCalling: ReadonlySet<number>
 
   constructor(self: WorkingAttempt, task: TaskContext) {
-    const key = keyOf(task)
+    this.#self = self
+    this.#key = keyOf(task)
+    const calling = liveOf(shared.attempts.get(this.#key)).filter(
+      (other) => other.isCalling && !other.isOver,
+    )
+    this.#metCalling = new Set(calling.map(({ task: { attempt } }) => attempt))
+  }
+
+  /** Notes that a call begins, and returns when on the clock of {@link callClock}. */
+  beginCall(): number {
+    this.#attempts ??= this.#enter()
+    callClock.moment += 1
+    return callClock.moment
+  }
+
+  /** Lets others see this attempt. Not before its first call: many tasks of a workflow make none. */
+  #enter(): Set<WeakRef<WorkingAttempt>> {
+    const key = this.#key
     const attempts = shared.attempts.get(key) ?? new Set()
     shared.attempts.set(key, attempts)
-    for (const other of liveOf(attempts)) {
-      if (other.isCalling && !other.isOver) this.#metCalling.add(other.task.attempt)
-    }
-    const ref = new WeakRef(self)
+    const ref = new WeakRef(this.#self)
     attempts.add(ref)
-    forgotten.register(self, { key, ref })
-    this.#self = self
-    this.#attempts = attempts
+    forgotten.register(this.#self, { key, ref })
+    return attempts
   }
 
   /** Whether a call of an earlier row is of an attempt that may still be working. */
@@ -126,7 +140,7 @@ export class RowOwners {
   }
 }
 
-function liveOf(attempts: ReadonlySet<WeakRef<WorkingAttempt>>): WorkingAttempt[] {
+function liveOf(attempts: ReadonlySet<WeakRef<WorkingAttempt>> = new Set()): WorkingAttempt[] {
   return [...attempts].flatMap((ref) => ref.deref() ?? [])
 }
 
