@@ -1,19 +1,11 @@
 import { once } from 'node:events'
-import type { OutputChunk, RunResult, Sandbox, SandboxFiles } from '@smithers/sandbox'
+import type { RunResult, Sandbox, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
-import { MatchConfirmer } from './confirm-matches.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
-import { LineCollector } from './line-collector.ts'
-import { PermittedMatches } from './permitted-matches.ts'
 import { withFiles, withSearchSandbox } from './sandbox-for-context.ts'
+import { maxMessageBytes, SearchOutput } from './search-output.ts'
 import { limitsFor, type BundleOptions } from './bundle-options.ts'
-
-/** Bytes of ripgrep's own messages to show. */
-const maxMessageBytes = 4_000
-
-/** Bytes of a line that can be confirmed; longer ones are not shown. */
-const maxLineBytes = 16 * 1024 * 1024
 
 /**
  * Runs ripgrep under the isolation of commands and returns `path:line:text` lines with paths relative to the root. Stops
@@ -48,32 +40,8 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
   // Without isolation a path of ripgrep can be exchanged under it, so its output is confirmed by the file guard.
   const isConfined = sandbox.report.enforced.files === 'enforced'
   const isJson = !isConfined || hasDenied(options)
-  const matches = new LineCollector(maxOutputBytes, './')
-  const messages = new LineCollector(maxMessageBytes, 'rg: ')
-  const full = new AbortController()
-  const isDenied = (relativePath: string): boolean => files.isDenied(relativePath)
-  const permitted = isJson
-    ? new PermittedMatches({ isDenied, hasContext: (input.context ?? 0) > 0 })
-    : undefined
-  const confirmer = new MatchConfirmer(files, maxLineBytes)
-  const keep = (printed: Uint8Array): boolean => !full.signal.aborted && matches.push(printed)
-  const take = (bytes: Uint8Array): boolean | Promise<boolean> => {
-    if (permitted === undefined) return keep(bytes)
-    const found = permitted.push(bytes)
-    return isConfined
-      ? keep(Buffer.concat(found.map(({ printed }) => printed)))
-      : confirmer.push(found, keep)
-  }
-  // ripgrep waits while its lines are confirmed, so that no more of them than needed are.
-  let confirming: Promise<void> | undefined
-  const onOutput = ({ stream, bytes }: OutputChunk): void | Promise<void> => {
-    if (stream === 'stderr') return void messages.push(bytes)
-    const goesOn = take(bytes)
-    if (goesOn === false) full.abort()
-    if (typeof goesOn === 'boolean') return undefined
-    confirming = goesOn.then((value) => (value ? undefined : full.abort()))
-    return confirming
-  }
+  const hasContext = (input.context ?? 0) > 0
+  const output = new SearchOutput({ files, isConfined, isJson, hasContext, maxOutputBytes })
   const run = sandbox.run(
     program,
     ripgrepArguments(input, path, { options, isJson, maxOutputBytes }),
@@ -81,24 +49,33 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
       access: 'read',
       timeoutMs,
       maxOutputBytes: maxMessageBytes,
-      signal: AbortSignal.any([ctx.abortSignal, full.signal]),
-      onOutput,
+      signal: AbortSignal.any([ctx.abortSignal, output.full]),
+      onOutput: output.take,
     },
   )
-  // At the limit ripgrep gets SIGKILL. Return without waiting for its end.
-  const first = await Promise.race([run, once(full.signal, 'abort').then(() => undefined)]).finally(
-    async () => {
-      await confirming?.catch(() => {})
-      confirmer.close()
-    },
-  )
-  const result = full.signal.aborted ? undefined : first
+  let result: RunResult | undefined
+  try {
+    // At the limit ripgrep gets SIGKILL. Return without waiting for its end.
+    const first = await Promise.race([run, once(output.full, 'abort').then(() => undefined)])
+    result = output.full.aborted ? undefined : first
+  } finally {
+    await output.close()
+  }
   if (result !== undefined && result.status !== 'exited') throw stopped(result, program)
+  return shownText(output, result, { input, files, isConfined })
+}
+
+/** What the search found, with a note when a part of the files could not be searched. */
+async function shownText(
+  { matches, messages }: SearchOutput,
+  result: RunResult | undefined,
+  { input, files, isConfined }: Pick<Search, 'input' | 'files'> & { isConfined: boolean },
+): Promise<string> {
   const text = matches.text()
   // 1 means "no match".
   if (result === undefined || result.exitCode === 0 || result.exitCode === 1) return text
   const said = messages.text().trimEnd()
-  const permittedSaid = withoutDenied(said, isDenied)
+  const permittedSaid = withoutDenied(said, (name) => files.isDenied(name))
   const message = isConfined ? permittedSaid : await withoutUnseen(permittedSaid, files)
   // Isolation keeps ripgrep from opening denied files, so these failures are expected.
   if (message === '' && said !== '') return text

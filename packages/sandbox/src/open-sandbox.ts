@@ -1,4 +1,6 @@
 import { canonicalDirectory } from './files/guard/file-guard.ts'
+import { openRootAt } from './files/open-root.ts'
+import type { GitFacts } from './path-rules/judge-change.ts'
 import { createSandboxFiles } from './files/create-sandbox-files.ts'
 import { resolveProtectedNames } from './files/protected-names.ts'
 import type { SandboxFiles } from './files/sandbox-files.ts'
@@ -56,11 +58,10 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     write: gitConfig === undefined ? [] : [gitConfig.directory],
     deny: filePolicy.deny ?? [],
     protection: new PathProtection({
-      rootDir,
       protect,
       setAsideDirectory: setAsideDirectory(rootDir),
       isRootCurrent: () => files.isCurrent(),
-      facts: createGitFacts(rootDir, () => settings),
+      facts: gitFactsOf(files, () => settings),
     }),
     enforced: Object.freeze({ backend: backend.name, ...isolation.enforced }),
     limitations: isolation.limitations,
@@ -81,6 +82,15 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
       gitConfig?.remove()
     },
   })
+}
+
+function gitFactsOf(files: SandboxFiles, settings: () => RunSettings): GitFacts {
+  const root = files.openDirectory('.')
+  try {
+    return createGitFacts(openRootAt(files.rootDir, root.fd), settings)
+  } finally {
+    root.close()
+  }
 }
 
 function openFiles({ rootDir, files = {}, isolation = 'auto' }: SandboxOptions): SandboxFiles {

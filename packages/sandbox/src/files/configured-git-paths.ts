@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs'
 import { posix } from 'node:path'
 import { readFileHead } from './io/read-file-head.ts'
+import type { OpenRoot } from './open-root.ts'
 
 /** More than any configuration that a person writes. */
 const maxConfigBytes = 256 * 1024
@@ -22,10 +23,13 @@ export interface RepositoryPlace {
  *
  * Does not see what the user's own or the system's configuration names.
  */
-export function configuredGitPaths(rootDir: string, place: RepositoryPlace): readonly string[] {
+export function configuredGitPaths(
+  { rootDir, handle }: OpenRoot,
+  place: RepositoryPlace,
+): readonly string[] {
   const found = new Set<string>()
   const read = (config: string, depth: number): void => {
-    for (const { key, value } of settingsAt(`${rootDir}/${config}`)) {
+    for (const { key, value } of settingsAt(`${handle}/${config}`)) {
       const base = key === 'hookspath' ? place.worktree : posix.dirname(config)
       const path = pathInRoot(rootDir, base, value)
       if (path === undefined || found.has(path)) continue
@@ -55,8 +59,8 @@ const maxKnown = 1_000
 /** Read again only after it changed: this is asked before and after every command. */
 function settingsAt(path: string): readonly Setting[] {
   try {
-    const { ino, size, ctimeMs } = lstatSync(path)
-    const stamp = `${ino} ${size} ${ctimeMs}`
+    const { dev, ino, size, ctimeMs } = lstatSync(path)
+    const stamp = `${dev} ${ino} ${size} ${ctimeMs}`
     const last = known.get(path)
     if (last?.stamp === stamp) return last.settings
     const settings = parse(readFileHead(path, maxConfigBytes)?.toString('utf8') ?? '')

@@ -3,6 +3,7 @@ import { SandboxError } from '../errors/sandbox-error.ts'
 import { sandboxFilesOptions } from './files-options.ts'
 import { fileNotFound, toFileError } from './file-error.ts'
 import { configuredGitPaths } from './configured-git-paths.ts'
+import { openRootAt } from './open-root.ts'
 import { canonicalDirectory, openFileGuard, type FileGuard } from './guard/file-guard.ts'
 import { fileLimits } from './file-limits.ts'
 import { openFile, readContent } from './operations/open-and-read.ts'
@@ -197,7 +198,9 @@ function resolveOptions(given: SandboxFilesOptions) {
   const names = resolveProtectedNames(protect)
   const isAboutGit = names.some((name) => name.startsWith('.git/'))
   const repository = { git: '.git', worktree: '' }
-  const configured = isAboutGit ? configuredGitPaths(canonicalDirectory(rootDir), repository) : []
+  const configured = isAboutGit
+    ? configuredGitPaths(openRootAt(canonicalDirectory(rootDir), undefined), repository)
+    : []
   const protectedNames = [...names, ...configured]
   return Object.freeze({ rootDir, deny, protectedNames, maxLinks, durability, guard })
 }

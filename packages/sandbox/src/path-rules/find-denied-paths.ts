@@ -1,13 +1,14 @@
 import { type Dirent, readdirSync, realpathSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import picomatch from 'picomatch'
+import type { OpenRoot } from '../files/open-root.ts'
 import { cannotExamine, lookupFailure } from './lookup-error.ts'
 import { decodeName, pathOfName, replacement } from './path-bytes.ts'
 import { maxDeniedNames } from '../options/limits.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
 
 /**
- * The existing names under `rootDir` that the globs deny, from the root, for a backend to hide. A denied directory
+ * The existing names in a root that the globs deny, from the root, for a backend to hide. A denied directory
  * covers everything in it; a denied link covers its target inside the root.
  *
  * With globs this walks the tree before each command; without them it costs nothing. The walk only reads names: one
@@ -24,7 +25,7 @@ import { SandboxError } from '../errors/sandbox-error.ts'
  * `TOOL_FILE_FAILED` when a directory cannot be listed for another reason
  */
 export async function findDeniedPaths(
-  rootDir: string,
+  root: OpenRoot,
   globs: readonly string[],
   checkTime: () => void,
 ): Promise<readonly string[]> {
@@ -40,7 +41,7 @@ export async function findDeniedPaths(
       checkTime()
       turnEndsAt = performance.now() + maxTurnMs
     }
-    const entries = entriesOf(rootDir, directory)
+    const entries = entriesOf(root, directory)
     if (entries === 'forbidden') {
       denied.add(directory)
       continue
@@ -55,7 +56,7 @@ export async function findDeniedPaths(
         else pending.push(name)
         continue
       }
-      const target = entry.isLink ? targetInside(rootDir, name) : name
+      const target = entry.isLink ? targetInside(root, name) : name
       if (target !== undefined) denied.add(target)
     }
   }
@@ -111,8 +112,8 @@ interface Entry {
   readonly isLink: boolean
 }
 
-function entriesOf(rootDir: string, directory: string): readonly Entry[] | 'forbidden' {
-  const path = pathOfName(`${rootDir}/${directory}`)
+function entriesOf({ handle }: OpenRoot, directory: string): readonly Entry[] | 'forbidden' {
+  const path = pathOfName(`${handle}/${directory}`)
   try {
     const entries = readdirSync(path, { withFileTypes: true })
     if (!entries.some(({ name }) => name.includes(replacement)))
@@ -132,10 +133,13 @@ function toEntry(entry: Dirent | Dirent<Buffer>, name: string): Entry {
   return { name, isDirectory: entry.isDirectory(), isLink: entry.isSymbolicLink() }
 }
 
-function targetInside(rootDir: string, name: string): string | undefined {
+function targetInside({ handle }: OpenRoot, name: string): string | undefined {
   let target: string
+  let rootDir: string
   try {
-    target = decodeName(realpathSync.native(pathOfName(`${rootDir}/${name}`), 'buffer'))
+    target = decodeName(realpathSync.native(pathOfName(`${handle}/${name}`), 'buffer'))
+    // Where the root is now: the kernel resolves links to there.
+    rootDir = decodeName(realpathSync.native(`${handle}/`, 'buffer'))
   } catch (error) {
     if (lookupFailure(error) === 'absent') return undefined
     throw cannotExamine(name, 'deny', error)

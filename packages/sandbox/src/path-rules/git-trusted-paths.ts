@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { configuredGitPaths, type RepositoryPlace } from '../files/configured-git-paths.ts'
+import type { OpenRoot } from '../files/open-root.ts'
 import { lookupFailure } from './lookup-error.ts'
 import { readFileHead } from '../files/io/read-file-head.ts'
 import type { Repositories } from './repository-finder.ts'
@@ -57,7 +58,7 @@ export function gitTrustedPaths(
     if (typeof stats !== 'object' || !stats.isDirectory()) watch.push(git)
     if (typeof stats === 'object' && stats.isFile()) {
       if (worktree === '') protect.push(git)
-      const targets = new Set(gitFileTargets(root.rootDir, worktree))
+      const targets = new Set(gitFileTargets(root, worktree))
       for (const target of targets) {
         places.push({ git: target, worktree })
         // A linked worktree shares the configuration of its repository.
@@ -68,7 +69,7 @@ export function gitTrustedPaths(
   }
   places.push(...nested.bare.map((bare) => ({ git: bare, worktree: bare })))
   if (isBareRepository(root)) places.push({ git: '', worktree: '' })
-  const configured = places.flatMap((place) => configuredGitPaths(root.rootDir, place))
+  const configured = places.flatMap((place) => configuredGitPaths(root, place))
   for (const repository of new Set(places.map(({ git }) => git))) {
     const below = (name: string): string => posix.join(repository, name)
     protect.push(...trusted.map(below))
@@ -116,8 +117,8 @@ function modulePaths(
 const maxGitFileBytes = 4_200
 
 /** The target of a `.git` file, if inside the root: as git reads it, and as programs do that are less exact. */
-export function gitFileTargets(rootDir: string, directory = ''): readonly string[] {
-  const text = gitFileText(posix.join(rootDir, directory))
+export function gitFileTargets({ rootDir, handle }: OpenRoot, directory = ''): readonly string[] {
+  const text = gitFileText(`${handle}/${directory}`)
   if (!text.startsWith('gitdir:')) return []
   const written = text.slice('gitdir:'.length)
   const [firstLine = ''] = written.split('\n', 1)
@@ -149,7 +150,7 @@ function withoutLineEnds(text: string): string {
 function entriesOf(root: RootStatCache, directory: string): readonly string[] | undefined {
   if (root.at(directory) === undefined) return []
   try {
-    return readdirSync(`${root.rootDir}/${directory}`)
+    return readdirSync(`${root.handle}/${directory}`)
   } catch (error) {
     return lookupFailure(error) === 'absent' ? [] : undefined
   }

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import { canWalkDescriptors } from '../files/guard/beneath-tree.ts'
+import type { OpenRoot } from '../files/open-root.ts'
 import { pathOfName } from './path-bytes.ts'
 
 // O_PATH, which node:fs does not name; the same number on every Linux architecture that Node supports.
@@ -16,16 +17,16 @@ let hasDescriptors: boolean | undefined
  * @throws the system's error; `ELOOP` or `ENOTDIR` when a parent is a link
  */
 export function inParent<Result>(
-  rootDir: string,
+  { handle }: OpenRoot,
   name: string,
   act: (path: string) => Result,
 ): Result {
   hasDescriptors ??= canWalkDescriptors()
-  if (!hasDescriptors) return act(`${rootDir}/${name}`)
+  if (!hasDescriptors) return act(`${handle}/${name}`)
   const components = name.split('/').filter((component) => component !== '')
   const last = components.pop() ?? '.'
   const flags = pathOnly | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0)
-  let parent = openSync(rootDir, flags)
+  let parent = openSync(`${handle}/`, flags)
   try {
     for (const component of components) {
       const next = openSync(pathOfName(`/proc/self/fd/${parent}/${component}`), flags)

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import type { OpenRoot } from '../files/open-root.ts'
 import { gitFileTargets } from './git-trusted-paths.ts'
 import type { PathChange } from './protected-path-changes.ts'
 import type { SavedContent } from './path-snapshot.ts'
@@ -19,7 +20,7 @@ export interface ContentChange extends PathChange {
 
 /** Whether honest work makes this change, so that it can stay. Directories count by what is in them. */
 export async function isHonestChange(
-  rootDir: string,
+  root: OpenRoot,
   change: ContentChange,
   facts: GitFacts,
 ): Promise<boolean> {
@@ -33,7 +34,7 @@ export async function isHonestChange(
   ) {
     return true
   }
-  if (gitPath !== undefined) return isHonestGitChange(rootDir, { ...change, gitPath }, facts)
+  if (gitPath !== undefined) return isHonestGitChange(root, { ...change, gitPath }, facts)
   // A removed directory is judged by the files that were in it.
   if (after === undefined && before?.kind === 'directory') return true
   const version = after === undefined ? contentBefore : contentAfter
@@ -50,7 +51,7 @@ function sameContent(one: SavedContent, other: SavedContent | undefined): boolea
 }
 
 async function isHonestGitChange(
-  rootDir: string,
+  root: OpenRoot,
   {
     path,
     gitPath,
@@ -77,9 +78,9 @@ async function isHonestGitChange(
     case 'commondir':
       return isInWorktrees(gitPath) && text.trim() === '../..'
     case 'gitdir':
-      return isInWorktrees(gitPath) && isWorktreeFile(rootDir, text.trim())
+      return isInWorktrees(gitPath) && isWorktreeFile(root.rootDir, text.trim())
     case '.git':
-      return before === undefined && leadsToOwnRepository(rootDir, path)
+      return before === undefined && leadsToOwnRepository(root, path)
     default:
       return false
   }
@@ -99,9 +100,9 @@ function isWorktreeFile(rootDir: string, path: string): boolean {
 }
 
 /** A `.git` file of a linked worktree or a submodule of a repository in the root, which is watched itself. */
-function leadsToOwnRepository(rootDir: string, path: string): boolean {
+function leadsToOwnRepository(root: OpenRoot, path: string): boolean {
   if (path === '.git') return false
-  const targets = gitFileTargets(rootDir, posix.dirname(path))
+  const targets = gitFileTargets(root, posix.dirname(path))
   return (
     targets.length > 0 &&
     targets.every((target) => /(?:^|\/)\.git\/(?:worktrees|modules)\/[^/]/u.test(target))

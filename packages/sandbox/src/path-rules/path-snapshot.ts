@@ -1,5 +1,6 @@
 import { readdirSync, type Stats, constants, readlinkSync } from 'node:fs'
 import { systemCode } from '../files/file-error.ts'
+import type { OpenRoot } from '../files/open-root.ts'
 import { lookupFailure } from './lookup-error.ts'
 import type { RootStatCache } from './root-stat-cache.ts'
 import { inParent } from './in-parent.ts'
@@ -55,7 +56,7 @@ function addToSnapshot(root: RootStatCache, path: string, search: Search): void 
     return
   }
   if (search.isShallow) return
-  const entries = entriesOf(`${root.rootDir}/${path}`)
+  const entries = entriesOf(`${root.handle}/${path}`)
   if (typeof entries === 'string') {
     snapshot.set(path, unknown(entries))
     return
@@ -101,18 +102,18 @@ const maxTotalBytes = 32 * 1024 * 1024
 
 /** Reads a path without following links; `undefined` when it is too large, another kind, or cannot be read. */
 export function readContent(
-  rootDir: string,
+  root: OpenRoot,
   path: string,
   state: PathState,
 ): SavedContent | undefined {
   if (state.size > maxFileBytes) return undefined
   try {
     if (state.kind === 'link') {
-      const bytes = inParent(rootDir, path, (name) => readlinkSync(name, 'buffer'))
+      const bytes = inParent(root, path, (name) => readlinkSync(name, 'buffer'))
       return { kind: 'link', bytes, mode: 0o777 }
     }
     if (state.kind !== 'file') return undefined
-    const bytes = inParent(rootDir, path, (name) => readFileHead(name, maxFileBytes + 1))
+    const bytes = inParent(root, path, (name) => readFileHead(name, maxFileBytes + 1))
     if (bytes === undefined || bytes.length > maxFileBytes) return undefined
     return { kind: 'file', bytes, mode: state.mode & permissionBits }
   } catch {
@@ -125,15 +126,10 @@ const permissionBits =
 
 /** The contents of a snapshot; files that did not change since the last one are not read again. */
 export class SavedContents {
-  readonly #rootDir: string
   #saved: ReadonlyMap<string, { readonly stamp: string; readonly content: SavedContent }> =
     new Map()
 
-  constructor(rootDir: string) {
-    this.#rootDir = rootDir
-  }
-
-  save(snapshot: PathSnapshot): ReadonlyMap<string, SavedContent> {
+  save(root: OpenRoot, snapshot: PathSnapshot): ReadonlyMap<string, SavedContent> {
     const saved = new Map<string, { stamp: string; content: SavedContent }>()
     const contents = new Map<string, SavedContent>()
     let left = maxTotalBytes
@@ -141,8 +137,7 @@ export class SavedContents {
       if (state.kind !== 'file' && state.kind !== 'link') continue
       if (state.size > left) continue
       const known = this.#saved.get(path)
-      const content =
-        known?.stamp === state.stamp ? known.content : readContent(this.#rootDir, path, state)
+      const content = known?.stamp === state.stamp ? known.content : readContent(root, path, state)
       if (content === undefined) continue
       left -= content.bytes.length
       saved.set(path, { stamp: state.stamp, content })

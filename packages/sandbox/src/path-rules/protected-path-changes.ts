@@ -1,3 +1,4 @@
+import type { OpenRoot } from '../files/open-root.ts'
 import { gitTrustedPaths } from './git-trusted-paths.ts'
 import { type PathSnapshot, type PathState, takePathSnapshot } from './path-snapshot.ts'
 import {
@@ -10,7 +11,7 @@ import { createRootStatCache } from './root-stat-cache.ts'
 
 /** Protected paths before a command, and what {@link protectedPathChanges} needs to compare. */
 export interface ProtectedPathWatch {
-  readonly rootDir: string
+  readonly root: OpenRoot
   readonly isAboutGit: boolean
   readonly paths: ProtectedPaths
   readonly snapshot: PathSnapshot
@@ -35,14 +36,14 @@ export interface PathChange {
  * looked up finds new, removed and renamed ones only.
  */
 export function watchProtectedPaths(
-  rootDir: string,
+  opened: OpenRoot,
   protect: readonly string[],
   options: ProtectedPathOptions = {},
 ): ProtectedPathWatch {
-  const root = createRootStatCache(rootDir)
+  const root = createRootStatCache(opened)
   const paths = findProtectedPaths(root, protect, options)
   return {
-    rootDir,
+    root: opened,
     isAboutGit: protect.some((name) => name.startsWith('.git/')),
     paths,
     snapshot: takePathSnapshot(root, paths.watch),
@@ -51,11 +52,11 @@ export function watchProtectedPaths(
 
 /** What changed since, sorted: directories before what is in them. Only what git trusts is searched for again. */
 export function protectedPathChanges(
-  { rootDir, isAboutGit, paths, snapshot: before }: ProtectedPathWatch,
+  { root: opened, isAboutGit, paths, snapshot: before }: ProtectedPathWatch,
   repositories?: Repositories,
 ): readonly PathChange[] {
   if (paths.watch.length === 0) return []
-  const root = createRootStatCache(rootDir)
+  const root = createRootStatCache(opened)
   const rootState = root.at('.')
   if (typeof rootState === 'string') {
     const after = { kind: 'unknown', stamp: rootState, mode: 0, size: 0, isWhole: true } as const

@@ -70,18 +70,21 @@ const replaced: ReadonlySet<string> = new Set([
 /** Where a name leads inside the root, every link resolved; also for a link whose target is not there yet. */
 function targetOf(root: RootStatCache, name: string): string | undefined {
   if (!isThroughLink(root, name)) return name
-  const path = posix.join(root.rootDir, name)
+  const path = `${root.handle}/${name}`
+  // Where the root is now: the kernel resolves links to there.
+  let { rootDir } = root
   let target: string
   try {
     target = realpathSync.native(path)
+    rootDir = realpathSync.native(`${root.handle}/`)
   } catch {
     try {
-      target = posix.resolve(posix.dirname(path), readlinkSync(path))
+      target = posix.resolve(root.rootDir, posix.dirname(name), readlinkSync(path))
     } catch {
       return undefined
     }
   }
-  const relative = posix.relative(root.rootDir, target)
+  const relative = posix.relative(rootDir, target)
   const isInside = relative !== '' && relative !== '..' && !relative.startsWith('../')
   return isInside && isPossibleName(relative) ? relative : undefined
 }

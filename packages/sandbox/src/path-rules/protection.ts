@@ -1,3 +1,4 @@
+import type { OpenRoot } from '../files/open-root.ts'
 import type { Repositories } from './repository-finder.ts'
 import { RepositoryFinder } from './repository-finder.ts'
 import { type ContentChange, type GitFacts, isHonestChange } from './judge-change.ts'
@@ -14,7 +15,6 @@ import type { Violation } from './violation.ts'
 
 /** What one sandbox does to keep its protected paths. */
 export interface PathProtectionOptions {
-  readonly rootDir: string
   readonly protect: readonly string[]
   /** Where changes that are undone are kept; `undefined` leaves them in place. */
   readonly setAsideDirectory: string | undefined
@@ -44,66 +44,71 @@ export const unprotectedRun: ProtectedRun = { mount: [], end: () => Promise.reso
  */
 export class PathProtection {
   readonly #options: PathProtectionOptions
-  readonly #finder: RepositoryFinder
-  readonly #contents: SavedContents
-  readonly #tracked: TrackedPaths
+  readonly #finder = new RepositoryFinder()
+  readonly #contents = new SavedContents()
+  readonly #tracked = new TrackedPaths()
   readonly #isAboutGit: boolean
 
   constructor(options: PathProtectionOptions) {
     this.#options = options
-    this.#finder = new RepositoryFinder(options.rootDir)
-    this.#contents = new SavedContents(options.rootDir)
-    this.#tracked = new TrackedPaths(options.rootDir)
     this.#isAboutGit = options.protect.some((name) => name.startsWith('.git/'))
   }
 
-  async begin(): Promise<ProtectedRun> {
-    const { rootDir, protect } = this.#options
+  /** Keep the root open until `end` is done. */
+  async begin(root: OpenRoot): Promise<ProtectedRun> {
+    const { protect } = this.#options
     if (protect.length === 0) return unprotectedRun
-    const repositories = await this.#repositories()
-    const isWritable = this.#tracked.current()
-    const watch = watchProtectedPaths(rootDir, protect, {
+    const repositories = await this.#repositories(root)
+    const isWritable = this.#tracked.current(root)
+    const watch = watchProtectedPaths(root, protect, {
       isWritable,
       ...(repositories === undefined ? {} : { repositories }),
     })
-    const contents = this.#contents.save(watch.snapshot)
+    const contents = this.#contents.save(root, watch.snapshot)
     return { mount: watch.paths.mount, end: () => this.#end(watch, contents) }
   }
 
-  async #repositories(): Promise<Repositories | undefined> {
-    return this.#isAboutGit ? this.#finder.find() : undefined
+  async #repositories(root: OpenRoot): Promise<Repositories | undefined> {
+    return this.#isAboutGit ? this.#finder.find(root) : undefined
   }
 
   async #end(
     watch: ProtectedPathWatch,
     contents: ReadonlyMap<string, SavedContent>,
   ): Promise<readonly Violation[]> {
-    const { rootDir, facts, isRootCurrent } = this.#options
-    // What its name leads to now is not ours to change.
-    if (!isRootCurrent()) return [exchangedRoot]
-    const changes = protectedPathChanges(watch, await this.#repositories())
+    const { facts, isRootCurrent } = this.#options
+    const { root } = watch
+    const isCurrent = isRootCurrent()
+    // Without a descriptor, what its name leads to now is not ours to change.
+    if (!isCurrent && root.isByName) return [exchangedRoot]
+    const changes = protectedPathChanges(watch, await this.#repositories(root))
     const dishonest: ContentChange[] = []
     const honest: ContentChange[] = []
     for (const change of changes) {
-      const withContents = this.#withContents(change, contents)
-      const isHonest = await isHonestChange(rootDir, withContents, facts)
+      const withContents = this.#withContents(root, change, contents)
+      const isHonest = await isHonestChange(root, withContents, facts)
       const list = isHonest ? honest : dishonest
       list.push(withContents)
     }
-    return this.#undo(dishonest, honest)
+    const violations = this.#undo(root, dishonest, honest)
+    return isCurrent ? violations : [exchangedRoot, ...violations]
   }
 
-  #withContents(change: PathChange, contents: ReadonlyMap<string, SavedContent>): ContentChange {
+  #withContents(
+    root: OpenRoot,
+    change: PathChange,
+    contents: ReadonlyMap<string, SavedContent>,
+  ): ContentChange {
     const { path, after } = change
     return {
       ...change,
       contentBefore: contents.get(path),
-      contentAfter:
-        after === undefined ? undefined : readContent(this.#options.rootDir, path, after),
+      contentAfter: after === undefined ? undefined : readContent(root, path, after),
     }
   }
 
   #undo(
+    root: OpenRoot,
     dishonest: readonly ContentChange[],
     honest: readonly ContentChange[],
   ): readonly Violation[] {
@@ -124,14 +129,14 @@ export class PathProtection {
         continue
       }
       if (change.before === undefined && change.after?.kind === 'directory') gone = change.path
-      violations.push(this.#undoOne(change))
+      violations.push(this.#undoOne(root, change))
     }
     return violations
   }
 
-  #undoOne(change: ContentChange): Violation {
+  #undoOne(root: OpenRoot, change: ContentChange): Violation {
     const { path, before, after, contentBefore } = change
-    const { rootDir, setAsideDirectory } = this.#options
+    const { setAsideDirectory } = this.#options
     if (after?.kind === 'unknown') return unseen(path, after.stamp)
     const what = before === undefined ? 'created' : after === undefined ? 'removed' : 'changed'
     const report = `The command ${what} "${path}", a protected name that something outside the sandbox trusts.`
@@ -149,8 +154,8 @@ export class PathProtection {
       }
     }
     try {
-      const moved = after === undefined ? undefined : setAside(rootDir, path, setAsideDirectory)
-      if (contentBefore !== undefined) putBack(rootDir, path, contentBefore)
+      const moved = after === undefined ? undefined : setAside(root, path, setAsideDirectory)
+      if (contentBefore !== undefined) putBack(root, path, contentBefore)
       const old = contentBefore === undefined ? '' : ' The old content was put back.'
       const kept =
         moved === undefined ? '' : ` The command's version was moved to ${JSON.stringify(moved)}.`
@@ -167,7 +172,7 @@ const exchangedRoot: Violation = {
   rule: 'protected-name',
   subject: '.',
   message:
-    'The root was moved or replaced while the command ran, so what it did to protected names is unknown. Check them.',
+    'The root was moved or replaced while the command ran. What its path names now was neither examined nor changed: check the protected names there.',
 }
 
 function unseen(path: string, errno: string): Violation {

@@ -1,5 +1,6 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import type { OpenRoot } from '../files/open-root.ts'
 
 /** Repositories below the root, which itself is left out. */
 export interface Repositories {
@@ -29,14 +30,9 @@ const clockTickMs = 50
  * Does not see below directories that this user may not list; git started there could not either.
  */
 export class RepositoryFinder {
-  readonly #rootDir: string
   #listings: ReadonlyMap<string, Listing> = new Map()
 
-  constructor(rootDir: string) {
-    this.#rootDir = rootDir === '/' ? '' : rootDir
-  }
-
-  async find(): Promise<Repositories> {
+  async find({ handle }: OpenRoot): Promise<Repositories> {
     const listings = new Map<string, Listing>()
     const withGit: string[] = []
     const bare: string[] = []
@@ -47,7 +43,7 @@ export class RepositoryFinder {
         await setImmediate()
         turnEndsAt = performance.now() + maxTurnMs
       }
-      const listing = this.#list(directory)
+      const listing = this.#list(handle, directory)
       if (listing === undefined) continue
       listings.set(directory, listing)
       if (directory !== '' && listing.hasGit) withGit.push(directory)
@@ -60,8 +56,8 @@ export class RepositoryFinder {
     return { withGit, bare }
   }
 
-  #list(directory: string): Listing | undefined {
-    const path = `${this.#rootDir}/${directory}`
+  #list(handle: string, directory: string): Listing | undefined {
+    const path = `${handle}/${directory}`
     try {
       const { ino, dev, ctimeMs } = lstatSync(path)
       const isSettled = Date.now() - ctimeMs > clockTickMs

@@ -1,10 +1,10 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { systemCode } from '../files/file-error.ts'
+import type { OpenRoot } from '../files/open-root.ts'
 import { lookupFailure } from './lookup-error.ts'
 
 /** The names of a root at one moment: each is looked up once, however often it is needed. */
-export interface RootStatCache {
-  readonly rootDir: string
+export interface RootStatCache extends OpenRoot {
   /** `undefined` when nothing is there; the error's name when that cannot be known. */
   at(name: string): Stats | string | undefined
   /** Those of the names that exist, or of which that cannot be known. */
@@ -35,11 +35,12 @@ const maxListed = 400
 const crowded = new Set<string>()
 
 /**
- * Looks up names from `rootDir`. Most of them do not exist: one listing of the root answers for those, at a tenth of the
+ * Looks up names in a root. Most of them do not exist: one listing of the root answers for those, at a tenth of the
  * cost.
  */
-export function createRootStatCache(rootDir: string): RootStatCache {
-  const isListed = listing(rootDir)
+export function createRootStatCache(root: OpenRoot): RootStatCache {
+  const { handle } = root
+  const isListed = listing(root)
   const seen = new Map<string, Stats | string | undefined>()
   const at = (name: string): Stats | string | undefined => {
     if (seen.has(name)) return seen.get(name)
@@ -47,11 +48,15 @@ export function createRootStatCache(rootDir: string): RootStatCache {
     const above = slash > 0 ? at(name.slice(0, slash)) : undefined
     // Below nothing and below a file is nothing; a link or an error may hide anything.
     const isAbsent = slash > 0 ? above === undefined || isFile(above) : !isListed(name)
-    const found = isAbsent ? undefined : lstat(`${rootDir}/${name}`)
+    const found = isAbsent ? undefined : lstat(`${handle}/${name}`)
     seen.set(name, found)
     return found
   }
-  return { rootDir, at, existing: (names) => [...names].filter((name) => at(name) !== undefined) }
+  return {
+    ...root,
+    at,
+    existing: (names) => [...names].filter((name) => at(name) !== undefined),
+  }
 }
 
 function isFile(found: Stats | string): boolean {
@@ -59,11 +64,11 @@ function isFile(found: Stats | string): boolean {
 }
 
 /** Whether a name may be in the root. False only when that is certain. */
-function listing(rootDir: string): (name: string) => boolean {
+function listing({ rootDir, handle }: OpenRoot): (name: string) => boolean {
   if (crowded.has(rootDir)) return () => true
   let entries: readonly string[]
   try {
-    entries = readdirSync(rootDir)
+    entries = readdirSync(`${handle}/`)
   } catch {
     return () => true
   }

@@ -16,6 +16,7 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { basename, join, posix } from 'node:path'
 import { systemCode } from '../files/file-error.ts'
+import type { OpenRoot } from '../files/open-root.ts'
 import { inParent } from './in-parent.ts'
 import { openBeneathTree } from '../files/guard/beneath-tree.ts'
 import { emptyDirectory } from '../files/operations/remove-tree.ts'
@@ -40,11 +41,11 @@ export function setAsideDirectory(
 let count = 0
 
 /** Moves a path out of the root, and returns where it is now. @throws the system's error; nothing was moved */
-export function setAside(rootDir: string, path: string, directory: string): string {
+export function setAside(root: OpenRoot, path: string, directory: string): string {
   const stamp = `${new Date().toISOString().replaceAll(':', '-')}-${process.pid}-${(count += 1)}`
   const target = join(directory, stamp, path.replaceAll('/', '__'))
   mkdirSync(join(directory, stamp), { recursive: true, mode: 0o700 })
-  inParent(rootDir, path, (source) => {
+  inParent(root, path, (source) => {
     try {
       renameSync(source, target)
     } catch (error) {
@@ -83,9 +84,9 @@ function removeTree(path: string): void {
 }
 
 /** Writes a path as it was, after what replaced it was moved away. @throws the system's error */
-export function putBack(rootDir: string, path: string, { kind, bytes, mode }: SavedContent): void {
-  makeParents(rootDir, path)
-  inParent(rootDir, path, (target) => {
+export function putBack(root: OpenRoot, path: string, { kind, bytes, mode }: SavedContent): void {
+  makeParents(root, path)
+  inParent(root, path, (target) => {
     if (kind === 'link') {
       symlinkSync(bytes, target)
       return
@@ -102,12 +103,12 @@ export function putBack(rootDir: string, path: string, { kind, bytes, mode }: Sa
   })
 }
 
-function makeParents(rootDir: string, path: string): void {
+function makeParents(root: OpenRoot, path: string): void {
   const components = path.split('/').slice(0, -1)
   for (const index of components.keys()) {
     const parent = components.slice(0, index + 1).join('/')
     try {
-      inParent(rootDir, parent, (target) => mkdirSync(target))
+      inParent(root, parent, (target) => mkdirSync(target))
     } catch (error) {
       if (systemCode(error) !== 'EEXIST') throw error
     }

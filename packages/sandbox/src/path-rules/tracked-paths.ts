@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import type { OpenRoot } from '../files/open-root.ts'
 
 const empty = Buffer.alloc(0)
 
@@ -12,18 +13,13 @@ const maxIndexBytes = 256n * 1024n * 1024n
  * A wrong yes costs nothing but the mount; the index is searched for the name, not parsed.
  */
 export class TrackedPaths {
-  readonly #index: string
   #stamp = ''
   #bytes: Buffer = empty
   #known = new Map<string, boolean>()
 
-  constructor(rootDir: string) {
-    this.#index = `${rootDir}/.git/index`
-  }
-
   /** The test for the index as it is now. */
-  current(): (name: string) => boolean {
-    this.#refresh()
+  current({ handle }: OpenRoot): (name: string) => boolean {
+    this.#refresh(`${handle}/.git/index`)
     return (name) => {
       if (name.startsWith('.git/') || name === '.git') return false
       const known = this.#known.get(name) ?? this.#isInIndex(name)
@@ -32,8 +28,8 @@ export class TrackedPaths {
     }
   }
 
-  #refresh(): void {
-    const descriptor = openIndex(this.#index)
+  #refresh(index: string): void {
+    const descriptor = openIndex(index)
     try {
       const stats = descriptor === undefined ? undefined : fstatSync(descriptor, { bigint: true })
       // A command can put anything under this name: a pipe, a device, gigabytes.

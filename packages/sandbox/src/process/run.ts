@@ -1,6 +1,7 @@
 import type { OpenDirectory } from '../files/operations/stat-and-list.ts'
 import { type ResolvedLimits, resolveLimits } from '../options/limits.ts'
 import { readOptions } from '../options/read-options.ts'
+import { openRootAt, type OpenRoot } from '../files/open-root.ts'
 import { findDeniedPaths } from '../path-rules/find-denied-paths.ts'
 import { unprotectedRun } from '../path-rules/protection.ts'
 import { checkArguments, runOptions } from './run-options.ts'
@@ -44,15 +45,16 @@ export async function runCommand(
   }
   try {
     refuseByPolicy(settings, call)
-    const deny = await deniedNames(settings, call)
-    const directory = await openWorkingDirectory(settings, call)
+    refuseChangedRoot(settings)
+    const opened = settings.files.openDirectory('.')
     try {
-      const { isolated, rules } = await runIn(directory, settings, call, deny)
+      const root = openRootAt(settings.rootDir, opened.fd)
+      const { isolated, rules } = await runBelow(root, settings, call)
       const result = resultOf(call, enforced, isolated, rules)
       publishViolations(result.violations, { rootDir: settings.rootDir, command })
       return result
     } finally {
-      directory.close()
+      opened.close()
     }
   } catch (error) {
     if (!(error instanceof NotStarted)) throw error
@@ -68,14 +70,15 @@ function refuseByPolicy({ check }: RunSettings, call: CommandCall): void {
 
 /** The existing names to hide. The command's time also runs while the tree is searched. */
 async function deniedNames(
-  { rootDir, deny, enforced }: RunSettings,
+  root: OpenRoot,
+  { deny, enforced }: RunSettings,
   call: CommandCall,
 ): Promise<readonly string[]> {
   if (enforced.files !== 'enforced') return []
   const { timeoutMs } = call.limits
   const endsAt = performance.now() + timeoutMs
   try {
-    return await findDeniedPaths(rootDir, deny, () => {
+    return await findDeniedPaths(root, deny, () => {
       refuseAborted(call.argv[0], call.options.signal)
       if (performance.now() < endsAt) return
       throw new NotStarted('timeout', preparedTooLong(call.argv[0], timeoutMs))
@@ -86,11 +89,30 @@ async function deniedNames(
   }
 }
 
+function refuseChangedRoot({ files, rootDir }: RunSettings): void {
+  if (!files.isCurrent()) throw new NotStarted('refused', rootChanged(rootDir))
+}
+
+async function runBelow(
+  root: OpenRoot,
+  settings: RunSettings,
+  call: CommandCall,
+): Promise<{ isolated: IsolatedCommand; rules: RuleEffects }> {
+  const deny = await deniedNames(root, settings, call)
+  // The search for denied names can take a while.
+  refuseChangedRoot(settings)
+  const directory = await openWorkingDirectory(settings, call)
+  try {
+    return await runIn({ root, directory }, settings, call, deny)
+  } finally {
+    directory.close()
+  }
+}
+
 async function openWorkingDirectory(
-  { files, rootDir }: RunSettings,
+  { files }: RunSettings,
   { options: { cwd = '.' } }: CommandCall,
 ): Promise<OpenDirectory> {
-  if (!files.isCurrent()) throw new NotStarted('refused', rootChanged(rootDir))
   try {
     return files.openDirectory(cwd)
   } catch (error) {
@@ -102,7 +124,7 @@ async function openWorkingDirectory(
 }
 
 async function runIn(
-  directory: OpenDirectory,
+  { root, directory }: { readonly root: OpenRoot; readonly directory: OpenDirectory },
   settings: RunSettings,
   call: CommandCall,
   deny: readonly string[],
@@ -123,7 +145,7 @@ async function runIn(
   // A root that cannot be written needs no protection.
   const isReadOnly =
     options.access === 'read' && settings.enforced.files !== 'none' && process.platform === 'linux'
-  const protectedRun = isReadOnly ? unprotectedRun : await settings.protection.begin()
+  const protectedRun = isReadOnly ? unprotectedRun : await settings.protection.begin(root)
   const { mount } = protectedRun
   const running = isolate(settings, {
     argv,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { openRootAt } from '../../src/files/open-root.ts'
 import { createRootStatCache } from '../../src/path-rules/root-stat-cache.ts'
 import { gitTrustedPaths } from '../../src/path-rules/git-trusted-paths.ts'
 import { newRoot } from '../fixtures/sandboxes.ts'
@@ -59,7 +60,7 @@ describe.runIf(process.platform === 'linux')('a .git file made to cost', () => {
     const root = newRoot()
     writeFileSync(join(root, '.git'), text)
     for (const name of repositories) mkdirSync(join(root, name), { recursive: true })
-    const { protect } = gitTrustedPaths(createRootStatCache(root))
+    const { protect } = gitTrustedPaths(createRootStatCache(openRootAt(root, undefined)))
     expect(protect.filter((name) => name.endsWith('/commondir'))).toEqual(
       ['.git', ...repositories].map((name) => `${name}/commondir`),
     )
@@ -69,7 +70,7 @@ describe.runIf(process.platform === 'linux')('a .git file made to cost', () => {
     const root = newRoot()
     for (const text of ['', 'gitdir:', 'gitdir: \n', 'x\ngitdir: evil\n', 'gitdir: ../evil']) {
       writeFileSync(join(root, '.git'), text)
-      const { protect } = gitTrustedPaths(createRootStatCache(root))
+      const { protect } = gitTrustedPaths(createRootStatCache(openRootAt(root, undefined)))
       expect(
         protect.filter((name) => name.endsWith('commondir')),
         text,

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openRootAt } from '../../src/files/open-root.ts'
 import { findDeniedPaths } from '../../src/path-rules/find-denied-paths.ts'
 import { describeConfined } from '../fixtures/confinement.ts'
 import { newSandbox } from '../fixtures/sandboxes.ts'
@@ -23,7 +24,7 @@ test('a large tree is searched in turns, and hides what is denied', async ({ ski
   let turns = 0
   const seen: number[] = []
   const counter = setInterval(() => (turns += 1), 0)
-  const denied = await findDeniedPaths(rootDir, deny, () => seen.push(turns))
+  const denied = await findDeniedPaths(openRootAt(rootDir, undefined), deny, () => seen.push(turns))
   clearInterval(counter)
   expect(denied).toEqual(['d5/.env'])
   // Others had their turn in between, not only before and after.

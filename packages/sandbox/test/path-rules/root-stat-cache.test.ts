@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { array, assert, constantFrom, property } from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openRootAt } from '../../src/files/open-root.ts'
 import { createRootStatCache } from '../../src/path-rules/root-stat-cache.ts'
 
 let rootDir: string
@@ -26,7 +27,7 @@ function seenBySystem(name: string): number | undefined {
 }
 
 function seen(names: readonly string[]): (number | undefined)[] {
-  const root = createRootStatCache(rootDir)
+  const root = createRootStatCache(openRootAt(rootDir, undefined))
   return names.map((name) => {
     const found = root.at(name)
     return typeof found === 'string' ? Number.NaN : found?.ino

@@ -1,3 +1,4 @@
+import type { OpenRoot } from '../../files/open-root.ts'
 import type { GitFacts } from '../../path-rules/judge-change.ts'
 import type { RunSettings } from '../run-settings.ts'
 import { GitHistory } from './git-history.ts'
@@ -6,8 +7,8 @@ import { runGit } from './run-git.ts'
 import { unsafeSettings } from './safe-config-keys.ts'
 
 /** Records what the refs name now, and answers questions about changes from then on. */
-export function createGitFacts(rootDir: string, settings: () => RunSettings): GitFacts {
-  const history = new GitHistory(readRefTips(rootDir))
+export function createGitFacts(root: OpenRoot, settings: () => RunSettings): GitFacts {
+  const history = new GitHistory(readRefTips(root))
   return {
     isKnownVersion: (path, content) => history.isKnownVersion(settings(), path, content),
     async changesOnlySafeKeys(before, after) {

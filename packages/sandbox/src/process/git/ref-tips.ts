@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
+import type { OpenRoot } from '../../files/open-root.ts'
 import { readFileHead } from '../../files/io/read-file-head.ts'
 
 /** Enough for any repository that people keep branches in. */
@@ -11,8 +12,8 @@ const hash = /^(?:[0-9a-f]{64}|[0-9a-f]{40})/u
  * The commits that the refs of a repository name now. Read from the files of git without running it; a repository with
  * another store of refs has none.
  */
-export function readRefTips(rootDir: string): readonly string[] {
-  const git = gitDirectory(rootDir)
+export function readRefTips(root: OpenRoot): readonly string[] {
+  const git = gitDirectory(root)
   const tips = new Set<string>()
   const add = (text: string): void => {
     const name = hash.exec(text)?.[0]
@@ -35,8 +36,8 @@ export function readRefTips(rootDir: string): readonly string[] {
   return [...tips]
 }
 
-function gitDirectory(rootDir: string): string {
-  const git = `${rootDir}/.git`
+function gitDirectory({ rootDir, handle }: OpenRoot): string {
+  const git = `${handle}/.git`
   const link = /^gitdir: ?(.+)/u.exec(textOf(git))?.[1]
   if (link === undefined) return git
   const own = posix.resolve(rootDir, link)
