@@ -15,7 +15,22 @@ export interface NamespaceFacts {
   readonly directories: CommandDirectories
 }
 
-const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'] as const
+/** What every command finds that may have more than its root. */
+const deviceMounts: readonly MountStep[] = [
+  // A visible one is the kernel's condition for mounting another.
+  mount.readOnlyPlace('/proc'),
+  ...['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) =>
+    mount.device(`/dev/${name}`),
+  ),
+  mount.directory('/dev/pts'),
+  mount.directory('/dev/shm'),
+  mount.link('/dev/ptmx', 'pts/ptmx'),
+  mount.link('/dev/fd', '/proc/self/fd'),
+  mount.link('/dev/core', '/proc/kcore'),
+  ...['stdin', 'stdout', 'stderr'].map((name, number) =>
+    mount.link(`/dev/${name}`, `/proc/self/fd/${number}`),
+  ),
+]
 
 /**
  * Returns what all commands of a policy see: an allow-list of the system in an otherwise empty tree, and the root. What
@@ -42,17 +57,7 @@ export function templateMounts(request: StartRequest, facts: NamespaceFacts): Mo
 function surroundings({ system, etcSnapshot, directories }: NamespaceFacts): MountStep[] {
   return [
     ...(etcSnapshot === null ? etcMounts(system.etc) : [mount.readOnlyPlace('/etc', etcSnapshot)]),
-    // A visible one is the kernel's condition for mounting another.
-    mount.readOnlyPlace('/proc'),
-    ...devices.map((name) => mount.device(`/dev/${name}`)),
-    mount.directory('/dev/pts'),
-    mount.directory('/dev/shm'),
-    mount.link('/dev/ptmx', 'pts/ptmx'),
-    mount.link('/dev/fd', '/proc/self/fd'),
-    mount.link('/dev/core', '/proc/kcore'),
-    ...['stdin', 'stdout', 'stderr'].map((name, number) =>
-      mount.link(`/dev/${name}`, `/proc/self/fd/${number}`),
-    ),
+    ...deviceMounts,
     ...(directories.hasSecondTemporary
       ? [mount.directory('/var'), mount.link('/var/tmp', '../tmp')]
       : []),
