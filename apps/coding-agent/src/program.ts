@@ -5,6 +5,7 @@ import { addApprovalCommands } from './commands/approval-commands.ts'
 import { addCallsCommand } from './commands/calls-command.ts'
 import { addDemoCommand } from './commands/demo-command.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
+import { addPruneCommand } from './commands/prune-command.ts'
 import { addResumeCommand } from './commands/resume-command.ts'
 import { addRunCommand } from './commands/run-command.ts'
 import { addRunsCommand } from './commands/runs-command.ts'
@@ -77,6 +78,7 @@ Environment: NO_COLOR, FORCE_COLOR, SMITHERS_LOG, SMITHERS_MODEL, SMITHERS_DEBUG
   addResumeCommand(program, { terminal, interrupted })
   addRunsCommand(program, terminal)
   addWhyCommand(program, terminal)
+  addPruneCommand(program, terminal)
   addDemoCommand(program, { terminal, interrupted })
   addCallsCommand(program, terminal)
   addShowCommand(program, terminal)

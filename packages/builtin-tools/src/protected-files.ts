@@ -14,13 +14,18 @@ export function withProtectedPaths(
   { protectedPaths = [], log }: Partial<Pick<TaskContext, 'protectedPaths' | 'log'>>,
 ): FileRules | undefined {
   const names = protectedPaths.flatMap((path) => nameBelow(rootDir, path))
-  const denied = (log?.files ?? []).flatMap((path) => nameBelow(rootDir, path))
+  const denied = logNamesBelow(rootDir, log)
   if (names.length === 0 && denied.length === 0) return rules
   const deny = [...(rules?.deny ?? []), ...new Set(denied)]
   if (names.length === 0) return { ...rules, deny }
   const { protect = 'default' } = rules ?? {}
   const own = protect === 'none' ? [] : typeof protect === 'string' ? [protect] : protect
   return { ...rules, deny, protect: [...own, ...new Set(names)] }
+}
+
+/** The files of a log that lie beneath the root, by their paths from it. */
+export function logNamesBelow(rootDir: string, log: TaskContext['log'] | undefined): string[] {
+  return (log?.files ?? []).flatMap((path) => nameBelow(rootDir, path))
 }
 
 /** The path from the root, both as written and with its links resolved; empty when it is outside. */

@@ -2,6 +2,7 @@ import type { Sandbox, SandboxFiles, SandboxOptions } from '@smithers/sandbox'
 import type { TaskContext } from '@smithers/tool-core'
 import { atRoot, boundRoot, type RootOwner } from './bound-root.ts'
 import type { BundleOptions } from './bundle-options.ts'
+import { refuseForgeableLog } from './log-beneath-root.ts'
 import { withProtectedPaths } from './protected-files.ts'
 import { SharedByCalls } from './shared-by-calls.ts'
 
@@ -54,7 +55,7 @@ export async function withFiles<Result>(
 /**
  * Lets a call work with the sandbox of its commands, created once per root, network, isolation and bundle.
  *
- * @throws SmithersError as {@link boundRoot}
+ * @throws SmithersError as {@link boundRoot} and {@link refuseForgeableLog}
  */
 export function withSandbox<Result>(
   context: SandboxContext,
@@ -63,7 +64,15 @@ export function withSandbox<Result>(
 ): Promise<Result> {
   const allowNetwork = bundle.allowNetwork ?? context.allowNetwork
   const options = { ...policyOf(bundle), network: allowNetwork ? 'host' : 'none' } as const
-  return inSandbox(context, bundle, options, work)
+  return inSandbox(context, bundle, options, (sandbox) => {
+    refuseForgeableLog(sandbox, {
+      rootDir: bundle.rootDir ?? context.rootDir,
+      log: context.log,
+      isolation: isolationOf(context, bundle),
+      warn: bundle.warn,
+    })
+    return work(sandbox)
+  })
 }
 
 /** As {@link withSandbox}, for ripgrep: same isolation, no network, with the program readable. */
@@ -90,6 +99,11 @@ function policyOf(bundle: BundleOptions): Omit<SandboxOptions, 'rootDir'> {
   return { limits, commands, files, env, warn }
 }
 
+function isolationOf(context: SandboxContext, bundle: BundleOptions): SandboxOptions['isolation'] {
+  // The context's type does not list the sandbox's values; the sandbox refuses unknown ones.
+  return bundle.isolation ?? (context.isolation as SandboxOptions['isolation'])
+}
+
 async function inSandbox<Result>(
   context: SandboxContext,
   bundle: BundleOptions,
@@ -98,8 +112,7 @@ async function inSandbox<Result>(
 ): Promise<Result> {
   const rootDir = bundle.rootDir ?? context.rootDir
   const identity = boundRoot(rootDir, context)
-  // The context's type does not list the sandbox's values; the sandbox refuses unknown ones.
-  const isolation = bundle.isolation ?? (context.isolation as SandboxOptions['isolation'])
+  const isolation = isolationOf(context, bundle)
   const choice = [options.network, options.files?.read, isolation]
   const key = `${keyOf(bundle, rootDir, identity, context)}\n${JSON.stringify(choice)}`
   const open = (): Promise<Sandbox> => {

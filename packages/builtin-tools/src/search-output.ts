@@ -1,7 +1,7 @@
 import type { OutputChunk, SandboxFiles } from '@smithers/sandbox'
 import { MatchConfirmer } from './confirm-matches.ts'
 import { LineCollector } from './line-collector.ts'
-import { PermittedMatches } from './permitted-matches.ts'
+import { type FoundLine, PermittedMatches } from './permitted-matches.ts'
 
 /** Bytes of ripgrep's own messages to show. */
 export const maxMessageBytes = 4_000
@@ -55,7 +55,7 @@ export class SearchOutput {
     } else if (this.#isConfined) {
       this.#keep(Buffer.concat(found.map(({ printed }) => printed)))
     } else {
-      this.#confirming = this.#confirmer.push(found, this.#keep).then(() => {})
+      this.#confirming = this.#confirm(found)
       return this.#confirming
     }
   }
@@ -69,6 +69,10 @@ export class SearchOutput {
     } finally {
       this.#confirmer.close()
     }
+  }
+
+  async #confirm(found: readonly FoundLine[]): Promise<void> {
+    await this.#confirmer.push(found, this.#keep)
   }
 
   readonly #keep = (printed: Uint8Array): boolean => {

@@ -1,16 +1,46 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bash, edit, read, write } from '@smithers/builtin-tools'
-import { createSandbox } from '@smithers/sandbox'
+import { createBuiltinTools } from '@smithers/builtin-tools'
+import { createSandbox, SandboxError, type SandboxOptions } from '@smithers/sandbox'
 import { createToolRun, type ToolCallLog } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
-const probe = await createSandbox({ rootDir: tmpdir(), files: { deny: ['x'] }, warn: () => {} })
-const { report } = probe
-const hidesDenied = report.enforced.files === 'enforced'
-probe.close()
+const machine = vi.hoisted(() => ({ strongest: 'auto' as SandboxOptions['isolation'] }))
+
+/** A machine on which this is the strongest backend that works. */
+vi.mock('@smithers/sandbox', async (load) => {
+  const actual = await load<typeof import('@smithers/sandbox')>()
+  const onMachine: typeof createSandbox = (options) => {
+    const { isolation = 'auto' } = options
+    return actual.createSandbox({
+      ...options,
+      isolation: isolation === 'auto' ? machine.strongest : isolation,
+    })
+  }
+  return { ...actual, createSandbox: onMachine }
+})
+
+type Backend = 'namespaces' | 'bubblewrap' | 'landlock' | 'none'
+
+async function works(backend: Backend): Promise<boolean> {
+  try {
+    const isolation = { require: [], backend }
+    const sandbox = await createSandbox({ rootDir: tmpdir(), isolation, warn: () => {} })
+    sandbox.close()
+    return true
+  } catch (error) {
+    if (SandboxError.isInstance(error)) return false
+    throw error
+  }
+}
+
+const hiding: Backend[] = []
+for (const backend of ['namespaces', 'bubblewrap'] as const) {
+  if (await works(backend)) hiding.push(backend)
+}
+const showing: Backend[] = (await works('landlock')) ? ['landlock', 'none'] : ['none']
 
 let rootDir: string
 let path: string
@@ -19,14 +49,19 @@ beforeEach(() => {
   rootDir = mkdtempSync(join(tmpdir(), 'smithers-log-root-'))
   path = join(rootDir, 'calls.db')
   writeFileSync(path, 'approved: no')
+  machine.strongest = 'auto'
+  warnings.length = 0
 })
 
 afterEach(() => rmSync(rootDir, { recursive: true }))
 
+const warnings: string[] = []
+
 /** The tools in a run whose log says that these files hold it. */
-function tools(files: readonly string[]) {
+function tools(files: readonly string[], isolation: SandboxOptions['isolation'] = 'auto') {
   const log: ToolCallLog = { ...createMemoryLog(), files }
-  return createToolRun({ runId: 'r', rootDir, log }).tools({ read, write, edit, bash })
+  const bundle = createBuiltinTools({ isolation, warn: (message) => warnings.push(message) })
+  return createToolRun({ runId: 'r', rootDir, log }).tools(bundle)
 }
 
 const options = { toolCallId: 'c', messages: [] }
@@ -46,15 +81,31 @@ describe('a log beneath the root of an agent', () => {
     },
   )
 
-  it('is hidden from commands, or the report says that it is not', async () => {
-    if (!hidesDenied) {
-      expect(report.notEnforced).toContainEqual(expect.objectContaining({ what: 'files' }))
-      expect(report.enforced.files).toBe(report.backend === 'none' ? 'none' : 'partial')
-      return
-    }
+  it.each(hiding)('is hidden from commands by %s', async (backend) => {
+    machine.strongest = { require: [], backend }
     const printed = await tools([path]).bash.execute(forge, options).catch(String)
     expect(printed).not.toContain('approved: no')
     expect(readFileSync(path, 'utf8')).toBe('approved: no')
+  })
+
+  it.each(showing)('stops commands on a machine with %s only', async (backend) => {
+    machine.strongest = { require: [], backend }
+    await expect(tools([path]).bash.execute(forge, options)).rejects.toMatchObject({
+      code: 'TOOL_ISOLATION_UNAVAILABLE',
+      effect: 'none',
+      message: expect.stringContaining('outside the root'),
+    })
+    expect(readFileSync(path, 'utf8')).toBe('approved: no')
+    // The control: without the rule, this command forges the log.
+    await tools([]).bash.execute(forge, options)
+    expect(readFileSync(path, 'utf8')).toBe('approved: yes\n')
+  })
+
+  it.each(showing)('is reported where the caller names %s', async (backend) => {
+    const { bash } = tools([path], { require: [], backend })
+    expect(await bash.execute({ cmd: 'echo', args: ['ran'] }, options)).toBe('ran\n')
+    await bash.execute({ cmd: 'echo', args: ['again'] }, options)
+    expect(warnings.filter((message) => message.includes('"calls.db"'))).toHaveLength(1)
   })
 
   it('leaves the other files of the root to the tools', async () => {
