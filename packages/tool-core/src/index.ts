@@ -17,11 +17,8 @@ export type {
   TaskContext,
   ToolContext,
 } from './contract/task-context.ts'
-export {
-  type AttemptContext,
-  createToolContext,
-  type ToolContextOptions,
-} from './context/create-tool-context.ts'
+export { type AttemptContext, createToolContext } from './context/create-tool-context.ts'
+export type { ToolContextOptions } from './contract/run-options.ts'
 export { getToolContext, runWithToolContext } from './context/ambient-context.ts'
 export { approvalFor, type SdkToolApproval } from './approvals/approval-for.ts'
 export {

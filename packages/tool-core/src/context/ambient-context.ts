@@ -1,10 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { hasJournal } from '../journal/attempt-journal.ts'
-import {
-  createEphemeralContext,
-  createAmbientContext,
-  type ToolContextOptions,
-} from './create-tool-context.ts'
+import { createEphemeralContext, createAmbientContext } from './create-tool-context.ts'
+import type { ToolContextOptions } from '../contract/run-options.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 import { boundContext, type ToolCallOptions } from '../contract/tool-call-options.ts'
 

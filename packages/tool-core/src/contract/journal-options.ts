@@ -1,6 +1,4 @@
 import type { OnApproval } from './on-approval.ts'
-import { longestTimerMs } from './longest-timer.ts'
-import { SmithersError } from '../errors/smithers-error.ts'
 import { compileRedaction, type Redaction, type RedactionOptions } from '../json/redaction.ts'
 
 /**
@@ -95,73 +93,30 @@ export interface JournalPolicy {
   readonly startsEmpty: boolean
 }
 
-/**
- * Completes the options of a run.
- *
- * @throws SmithersError `INVALID_INPUT`
- */
-export function resolveJournalPolicy(
+/** Completes the options of a run, which have been checked. */
+export function completeJournalOptions(
   options: JournalOptions,
   facts: Pick<JournalPolicy, 'snapshots' | 'startsEmpty'>,
 ): JournalPolicy {
   return Object.freeze({
     namespace: options.namespace ?? '',
-    keyScope: oneOf('keyScope', options.keyScope ?? 'call', ['call', 'task']),
+    keyScope: options.keyScope ?? 'call',
     keySecret: options.keySecret,
-    safety: oneOf('safety', options.safety ?? 'warn', ['warn', 'reuse', 'strict']),
-    lineage: oneOf('lineage', options.lineage ?? 'auto', ['auto', 'fresh', 'continued']),
+    safety: options.safety ?? 'warn',
+    lineage: options.lineage ?? 'auto',
     redact: compileRedaction(options.redact ?? {}),
-    maxInputBytes: positive('maxInputBytes', options.maxInputBytes),
+    maxInputBytes: options.maxInputBytes,
     errorStacks: options.errorStacks ?? false,
-    leaseMs: lease(options.leaseMs) ?? 60_000,
+    leaseMs: options.leaseMs ?? 60_000,
     abortSignal: options.abortSignal,
     onLogError: options.onLogError ?? ignore,
     onApproval: options.onApproval,
-    logTimeoutMs: duration('logTimeoutMs', options.logTimeoutMs) ?? 30_000,
-    approvalTimeoutMs: duration('approvalTimeoutMs', options.approvalTimeoutMs) ?? 3_600_000,
+    logTimeoutMs: options.logTimeoutMs ?? 30_000,
+    approvalTimeoutMs: options.approvalTimeoutMs ?? 3_600_000,
     previews: options.previews ?? true,
-    maxInlineOutputBytes: positive('maxInlineOutputBytes', options.maxInlineOutputBytes),
+    maxInlineOutputBytes: options.maxInlineOutputBytes,
     ...facts,
   })
 }
 
 function ignore(): void {}
-
-function oneOf<Value extends string>(name: string, value: Value, allowed: readonly Value[]): Value {
-  if (allowed.includes(value)) return value
-  throw new SmithersError(
-    'INVALID_INPUT',
-    `${name} must be one of ${allowed.map((each) => `'${each}'`).join(', ')}, got '${value}'.`,
-    { details: { option: name, value } },
-  )
-}
-
-const longestLeaseMs = 3_600_000
-
-/** A lease is renewed by a timer, and a longer one would keep the calls of a dead worker from being taken over. */
-function lease(value: number | undefined): number | undefined {
-  const leaseMs = positive('leaseMs', value)
-  if (leaseMs === undefined || leaseMs <= longestLeaseMs) return leaseMs
-  throw new SmithersError(
-    'INVALID_INPUT',
-    `leaseMs must be at most ${longestLeaseMs} (one hour), got ${leaseMs}.`,
-    { details: { option: 'leaseMs', value: String(leaseMs) } },
-  )
-}
-
-function duration(name: string, value: number | undefined): number | undefined {
-  const given = positive(name, value)
-  if (given === undefined || given <= longestTimerMs) return given
-  throw new SmithersError(
-    'INVALID_INPUT',
-    `${name} must be at most ${longestTimerMs} milliseconds, got ${given}.`,
-    { details: { option: name, value: String(given) } },
-  )
-}
-
-function positive(name: string, value: number | undefined): number | undefined {
-  if (value === undefined || (Number.isFinite(value) && value > 0)) return value
-  throw new SmithersError('INVALID_INPUT', `${name} must be a positive number, got ${value}.`, {
-    details: { option: name, value: String(value) },
-  })
-}

@@ -12,12 +12,11 @@ import {
   type ToolOptions,
   toolOptions,
 } from './define-tool-options.ts'
-import { DefinitionChecks, type Given } from '../contract/definition-checks.ts'
+import { OptionChecks, type Given } from '../contract/option-checks.ts'
 import type { AnyDefinedTool, ToolOf } from '../contract/defined-tool.ts'
 import { carryApproval } from '../approvals/approval-for.ts'
 import { resolveGates } from './resolve-gates.ts'
 import { withRetries } from '../gates/retry.ts'
-import { complaintOfUnknown } from '../contract/known-options.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
 import { toolMetadata } from '../contract/tool-metadata.ts'
@@ -85,10 +84,10 @@ function resolveDefinition(
   if (typeof schema !== 'object' || schema === null || !('_zod' in schema)) {
     throw invalid('schema is not a Zod 4 schema. Pass one, for example z.object({ … }).')
   }
-  const complaint = complaintOfUnknown(options, toolOptions)
-  if (complaint !== null) throw invalid(complaint)
+  const checks = new OptionChecks(options as unknown as Given, invalid)
+  checks.known(toolOptions)
   if (typeof options.execute !== 'function') throw invalid('execute is not a function.')
-  checkValues(new DefinitionChecks(options as unknown as Given, invalid))
+  checkValues(checks)
   const streams = isAsyncGeneratorFunction(options.execute)
   const { gates, retry } = resolveGates(
     { name, sideEffect, idempotent, streams, takesKey: takesContext(options) },
@@ -118,7 +117,7 @@ function resolveDefinition(
 }
 
 /** A value that is only nearly right, such as a truthy text or a misspelt mode, would lose the protection of a retry. */
-function checkValues(checks: DefinitionChecks): void {
+function checkValues(checks: OptionChecks): void {
   checks.textOrFunction('description')
   checks.flags('sideEffect', 'idempotent', 'finalAnswer', 'archivesOutput', 'acceptsContext')
   checks.flags('returnsWholeText')

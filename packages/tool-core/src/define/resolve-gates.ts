@@ -1,6 +1,6 @@
 import { takesContext } from '../call/definition-warning.ts'
-import { DefinitionChecks, type Given, type Invalid } from '../contract/definition-checks.ts'
-import { complaintOfUnknown, type OptionNames } from '../contract/known-options.ts'
+import { OptionChecks, type Given, type Invalid } from '../contract/option-checks.ts'
+import type { OptionNames } from '../contract/known-options.ts'
 import type {
   ApprovalSettings,
   BreakerSettings,
@@ -41,7 +41,7 @@ export function resolveGates(
   invalid: Invalid,
 ): ResolvedGates {
   const given = options as GateOptions<unknown>
-  const checks = new DefinitionChecks(given as Given, invalid)
+  const checks = new OptionChecks(given as Given, invalid)
   const approval = approvalOf(given, checks)
   const limit = limitOf(given, checks)
   const cache = cacheOf(tool, given, checks, invalid)
@@ -55,7 +55,7 @@ export function resolveGates(
 
 function approvalOf(
   options: GateOptions<unknown>,
-  checks: DefinitionChecks,
+  checks: OptionChecks,
 ): ApprovalSettings | undefined {
   const { needsApproval = false, approvalPrompt, approvalDefaults, approvalTtlMs } = options
   const { approvalPreview } = options
@@ -91,10 +91,7 @@ function defaultsOf(given: GateOptions<unknown>['approvalDefaults']): ApprovalSe
   return typeof given === 'function' ? (given as (args: unknown) => unknown) : () => given
 }
 
-function limitOf(
-  options: GateOptions<unknown>,
-  checks: DefinitionChecks,
-): LimitSettings | undefined {
+function limitOf(options: GateOptions<unknown>, checks: OptionChecks): LimitSettings | undefined {
   const { maxExecutionsPerRun: most, executionsCounted: counted = 'executions' } = options
   checks.needs('executionsCounted', 'maxExecutionsPerRun')
   checks.oneOf('executionsCounted', ['executions', 'successes'])
@@ -112,7 +109,7 @@ const cacheOptions = {
 function cacheOf(
   tool: GatedTool,
   { cache }: GateOptions<unknown>,
-  checks: DefinitionChecks,
+  checks: OptionChecks,
   invalid: Invalid,
 ): CacheSettings | undefined {
   if (cache === undefined || cache === false) return undefined
@@ -150,7 +147,7 @@ const retryOptions = {
 function retryOf(
   tool: GatedTool,
   { retry }: GateOptions<unknown>,
-  checks: DefinitionChecks,
+  checks: OptionChecks,
   invalid: Invalid,
 ): { retry: RetrySettings | undefined; breaker: BreakerSettings | undefined } {
   if (retry === undefined) return { retry: undefined, breaker: undefined }
@@ -202,8 +199,7 @@ function checksWithin(
   options: object,
   known: Readonly<Record<string, true>>,
   invalid: Invalid,
-): DefinitionChecks {
-  const complaint = complaintOfUnknown(options, known)
-  if (complaint !== null) throw invalid(`${name}: ${complaint}`)
-  return new DefinitionChecks(options as Given, invalid, `${name}.`)
+): OptionChecks {
+  new OptionChecks(options as Given, (what) => invalid(`${name}: ${what}`)).known(known)
+  return new OptionChecks(options as Given, invalid, `${name}.`)
 }

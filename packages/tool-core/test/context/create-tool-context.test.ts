@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import {
@@ -59,6 +60,19 @@ describe('createToolContext', () => {
     { allowNetwork: 1 as never },
     { isolation: 'required' as never },
     { log: {} as never },
+    { errorStacks: 'false' as never },
+    { previews: 'no' as never },
+    { namespace: 5 as never },
+    { keySecret: '' },
+    { rootDir: '' },
+    { onLogError: 'ignore' as never },
+    { onApproval: true as never },
+    { durabilitySnapshot: 'yes' as never },
+    { abortSignal: {} as never },
+    { redact: 'pin' as never },
+    { protectedPaths: 'program.ts' as never },
+    { maxInlineOutputBytes: 0 },
+    { runId: null as never },
   ] as ToolContextOptions[])('refuses %o', (given) => {
     const [option, value] = Object.entries(given)[0] ?? []
     expect(() => createToolContext(given)).toThrow(
@@ -66,7 +80,7 @@ describe('createToolContext', () => {
         code: 'INVALID_INPUT',
         message: expect.stringMatching(
           new RegExp(
-            `^${option} must be .* got ['"]?${String(value).replaceAll(/[[\]]/g, '\\$&')}`,
+            `^${option} must be .* got ${inspect(value).replaceAll(/[[\]{}.]/g, '\\$&')}\\.$`,
           ),
         ) as string,
       }),

@@ -1,13 +1,21 @@
+import { complaintOfUnknown } from './known-options.ts'
 import { longestTimerMs } from './longest-timer.ts'
 
-/** Makes the error of a definition from what is wrong with it. */
-export type Invalid = (what: string) => Error
+/** Makes an error from what is wrong with the options, and with which one when it is one. */
+export type Invalid = (what: string, wrong?: WrongOption) => Error
+
+/** An option that has a wrong value. */
+export interface WrongOption {
+  readonly option: string
+  /** Short, for a message. */
+  readonly value: string
+}
 
 /** Options as they were given: in JavaScript, or past the types, anything. */
 export type Given = Readonly<Record<string, unknown>>
 
-/** The checks of a definition's options. Each accepts what was left out and throws for anything else that is wrong. */
-export class DefinitionChecks {
+/** The checks of options. Each accepts what was left out and throws for anything else that is wrong. */
+export class OptionChecks {
   readonly #invalid: Invalid
   readonly #given: Given
   readonly #prefix: string
@@ -22,6 +30,36 @@ export class DefinitionChecks {
   /** True for an option that was given. */
   has(name: string): boolean {
     return this.#given[name] !== undefined
+  }
+
+  /** Refuses names that `known` lacks; those set to `undefined` count as left out. */
+  known(known: Readonly<Record<string, true>>): void {
+    const complaint = complaintOfUnknown(this.#given, known)
+    if (complaint !== null) throw this.#invalid(complaint)
+  }
+
+  /** Null is no default: a value that was lost on its way here must not choose one. */
+  notNull(known: Readonly<Record<string, true>>): void {
+    for (const name of Object.keys(this.#given)) {
+      if (this.#given[name] !== null || !Object.hasOwn(known, name)) continue
+      throw this.wrong(name, 'left out or have a value')
+    }
+  }
+
+  /** Text that is not empty. */
+  names(...names: readonly string[]): void {
+    for (const name of names) {
+      const value = this.#given[name]
+      if (value === undefined || (typeof value === 'string' && value !== '')) continue
+      throw this.wrong(name, 'a non-empty string')
+    }
+  }
+
+  texts(...names: readonly string[]): void {
+    for (const name of names) {
+      if (this.has(name) && typeof this.#given[name] !== 'string')
+        throw this.wrong(name, 'a string')
+    }
   }
 
   flags(...names: readonly string[]): void {
@@ -79,6 +117,20 @@ export class DefinitionChecks {
     throw this.wrong(name, `a number of milliseconds ${range}`)
   }
 
+  /** More than 0 and at most `most`; without it, any finite number. `unit` completes the sentence. */
+  amount(name: string, unit: string, most: number = Number.MAX_VALUE): void {
+    const value = this.#given[name]
+    if (value === undefined) return
+    if (typeof value === 'number' && value > 0 && value <= most) return
+    const limit = most === Number.MAX_VALUE ? '' : ` of at most ${most}`
+    throw this.wrong(name, `a positive number${limit} ${unit}`)
+  }
+
+  /** What `fits` accepts. `expected` completes the sentence "must be". */
+  fits(name: string, expected: string, fits: (value: unknown) => boolean): void {
+    if (this.has(name) && !fits(this.#given[name])) throw this.wrong(name, expected)
+  }
+
   /** An option that says how to do something that another one asks for, and without it does nothing. */
   needs(name: string, other: string): void {
     if (this.has(name) && !this.has(other)) {
@@ -90,8 +142,9 @@ export class DefinitionChecks {
 
   wrong(name: string, expected: string): Error {
     const { inspect } = process.getBuiltinModule('node:util')
-    const shown = inspect(this.#given[name], { depth: 0, maxStringLength: 50 })
-    return this.#invalid(`${this.#prefix}${name} must be ${expected}, got ${shown}.`)
+    const value = inspect(this.#given[name], { depth: 0, maxStringLength: 50 })
+    const option = `${this.#prefix}${name}`
+    return this.#invalid(`${option} must be ${expected}, got ${value}.`, { option, value })
   }
 }
 

@@ -100,7 +100,7 @@ describe('createToolContext', () => {
       expect(() => createToolContext({ leaseMs })).toThrow(
         expect.objectContaining({
           code: 'INVALID_INPUT',
-          message: expect.stringContaining('at most 3600000 (one hour)') as string,
+          message: expect.stringContaining('at most 3600000 milliseconds (one hour)') as string,
         }),
       )
     }
