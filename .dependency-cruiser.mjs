@@ -31,6 +31,7 @@ const rooms = {
     'path-rules/',
     'files/',
     'command-policy/',
+    'egress/',
     'options/',
     'errors/',
   ],
