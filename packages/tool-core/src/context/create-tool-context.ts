@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type JournalOptions, completeJournalOptions } from '../contract/journal-options.ts'
+import { completeJournalOptions } from '../contract/journal-options.ts'
 import { drive, type MaybePromise } from '../async/maybe-promise.ts'
 import { attachJournal, journalOf } from '../journal/attempt-journal.ts'
 import { taskIdempotencyKey } from '../history/call-identity.ts'
@@ -9,8 +9,7 @@ import {
   type ToolContextOptions,
 } from '../contract/run-options.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
-import type { ToolCallLog } from '../log/tool-call-log.ts'
-import type { DurabilitySnapshot, IsolationOption, TaskContext } from '../contract/task-context.ts'
+import type { TaskContext } from '../contract/task-context.ts'
 
 /** The context of one attempt, with what its agent must know of earlier ones. */
 export interface AttemptContext extends TaskContext {

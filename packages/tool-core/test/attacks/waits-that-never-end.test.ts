@@ -96,7 +96,9 @@ describe('a call that waits for what never answers', () => {
 
   test('has bounds without any option', async () => {
     const { run } = begin({})
-    expect(() => createToolRun({ logTimeoutMs: 2 ** 31 })).toThrow(/^logTimeoutMs must be .* at most/)
+    expect(() => createToolRun({ logTimeoutMs: 2 ** 31 })).toThrow(
+      /^logTimeoutMs must be .* at most/,
+    )
     expect(() => createToolRun({ approvalTimeoutMs: -1 })).toThrow('approvalTimeoutMs must be')
     expect(run.fatal).toBeUndefined()
   })
