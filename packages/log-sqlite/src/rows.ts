@@ -52,9 +52,18 @@ export const insertSql: string = `INSERT INTO _smithers_tool_calls (${insertedCo
 export const newsSql = `FROM _smithers_tool_calls WHERE idempotency_key = ? AND claim IS NOT NULL
   AND effect IS NOT 'none' AND call_token NOT IN (SELECT value FROM json_each(?))`
 
-/** Inserts nothing when the log has news of the key: one statement, so that none can arrive in between. */
+/**
+ * Fails with {@link hasNews} when the log has news of the key: one statement, so that none can arrive in between. Takes
+ * the key, what is known, and {@link startValues}. A failure, since `INSERT … SELECT … WHERE NOT EXISTS` of the table's own
+ * rows has SQLite copy the row to a temporary table first, which costs every call what only the rare repetition needs.
+ */
 export const insertUnlessNewsSql: string = `INSERT INTO _smithers_tool_calls (${insertedColumns.join(', ')})
-  SELECT ${startMarks} WHERE NOT EXISTS (SELECT 1 ${newsSql})`
+  VALUES (CASE WHEN EXISTS (SELECT 1 ${newsSql}) THEN abs(-9223372036854775808) ELSE ? END${startMarks.slice(1)})`
+
+/** Whether an error is the one of {@link insertUnlessNewsSql}: there is no absolute value of the smallest integer. */
+export function hasNews(error: unknown): boolean {
+  return error instanceof Error && error.message === 'integer overflow'
+}
 
 export function startValues(row: StartRow, { claim, approvalId }: StartOptions): SqlValue[] {
   return [

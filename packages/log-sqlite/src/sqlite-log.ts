@@ -23,6 +23,7 @@ import {
   bindText,
   finishSql,
   finishValues,
+  hasNews,
   insertSql,
   insertUnlessNewsSql,
   newsSql,
@@ -198,10 +199,14 @@ function insertsOnce(connection: LogConnection, row: StartRow, options: StartOpt
     connection.prepare(insertSql).run(...values)
     return true
   }
-  const { changes } = connection
-    .prepare(insertUnlessNewsSql)
-    .run(...values, bindText(row.idempotencyKey), JSON.stringify(options.known))
-  return Number(changes) === 1
+  const statement = connection.prepare(insertUnlessNewsSql)
+  try {
+    statement.run(bindText(row.idempotencyKey), JSON.stringify(options.known), ...values)
+    return true
+  } catch (error) {
+    if (hasNews(error)) return false
+    throw error
+  }
 }
 
 function newsOf(

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { editJobs, readJobs, removeWritten, writeJobs } from './tools/file-jobs.ts'
 import { compareHistories } from './tools/history-jobs.ts'
-import { loggedReadJob, nothingJobs } from './tools/journal-jobs.ts'
+import { loggedReadJobs, nothingJobs } from './tools/journal-jobs.ts'
 import { bashJobs, grepJob } from './tools/process-jobs.ts'
 import { compareReadsAtOnce } from './tools/reads-at-once.ts'
 import { compare, printHead } from './tools/rounds.ts'
@@ -38,10 +38,15 @@ async function files(): Promise<number> {
   const root = directory('files')
   const tools = toolsOfRuns(root)
   const prepare = (): void => tools.renew()
-  const reads = await compare(
-    [...readJobs(root, tools), await loggedReadJob(root, directory('logs'))],
-    { rounds: 200, warmUp: 30, prepare },
-  )
+  const logged = await loggedReadJobs(root, directory('logs'))
+  const reads = await compare([...readJobs(root, tools), ...logged.jobs], {
+    rounds: 200,
+    warmUp: 30,
+    prepare: () => {
+      prepare()
+      logged.renew()
+    },
+  })
   const changing = [...writeJobs(root, tools), ...editJobs(root, tools)]
   const changes = await compare(changing, {
     rounds: 150,
@@ -55,8 +60,8 @@ async function files(): Promise<number> {
 }
 
 async function journal(): Promise<number> {
-  const jobs = nothingJobs(directory('nothing'))
-  return compare(jobs, { rounds: 200, warmUp: 40 })
+  const { jobs, renew } = nothingJobs(directory('nothing'))
+  return compare(jobs, { rounds: 200, warmUp: 40, prepare: renew })
 }
 
 function history(): Promise<number> {

@@ -16,44 +16,44 @@ const nothing = defineTool({
   execute: async ({ n }) => ({ ok: true, n }),
 })
 
-const callsPerRound = 50
+/** Jobs whose calls of one round belong to one run, which `renew` begins: what a run costs once is no part of a call. */
+interface JobsOfRuns {
+  readonly jobs: readonly Job[]
+  renew(): void
+}
 
-/** A tool that does nothing, with each log. Each round is a run of its own. */
-export function nothingJobs(folder: string): Job[] {
+/** A tool that does nothing, with each log. */
+export function nothingJobs(folder: string): JobsOfRuns {
   const sqlite = createSqliteLog({ path: join(folder, 'nothing.db') })
-  return [
-    ['memory', () => createMemoryLog(), 15] as const,
-    ['SQLite', () => sqlite, 60] as const,
-  ].map(([name, logOf, atMost]) => {
-    let execute = nothing.execute
-    return {
-      name: `a tool that does nothing, ${name} log`,
-      calls: callsPerRound,
-      ours: (call: number) => {
-        if (call % callsPerRound === 0)
-          execute = inNewRun({ nothing }, logOf(), folder).nothing.execute
-        return execute({ n: call }, nextCall())
-      },
-      beside: [{ name: 'nothing', atMost }],
-    }
-  })
+  const logs = [
+    { name: 'memory', logOf: () => createMemoryLog(), atMost: 15, execute: nothing.execute },
+    { name: 'SQLite', logOf: () => sqlite, atMost: 60, execute: nothing.execute },
+  ]
+  return {
+    jobs: logs.map((log) => ({
+      name: `a tool that does nothing, ${log.name} log`,
+      calls: 50,
+      ours: (call: number) => log.execute({ n: call }, nextCall()),
+      beside: [{ name: 'nothing', atMost: log.atMost }],
+    })),
+    renew() {
+      for (const log of logs)
+        log.execute = inNewRun({ nothing }, log.logOf(), folder).nothing.execute
+    },
+  }
 }
 
 /** A read of 1 KB journaled to SQLite, beside a read with an insert before it and an update after it. */
-export async function loggedReadJob(root: string, folder: string): Promise<Job> {
+export async function loggedReadJobs(root: string, folder: string): Promise<JobsOfRuns> {
   const path = 'logged.ts'
   await fs.writeFile(join(root, path), textOf(1024))
   const log = createSqliteLog({ path: join(folder, 'logged.db') })
   const plain = plainRows(join(folder, 'plain.db'))
-  let execute = tools.read.execute
-  const calls = 10
-  return {
+  let { execute } = tools.read
+  const job: Job = {
     name: 'read 1 KB, logged to SQLite',
-    calls,
-    ours: (call) => {
-      if (call % calls === 0) execute = inNewRun({ read: tools.read }, log, root).read.execute
-      return execute({ path }, nextCall())
-    },
+    calls: 10,
+    ours: () => execute({ path }, nextCall()),
     beside: [
       {
         name: 'insert, readFile, update',
@@ -66,6 +66,12 @@ export async function loggedReadJob(root: string, folder: string): Promise<Job> 
         },
       },
     ],
+  }
+  return {
+    jobs: [job],
+    renew() {
+      execute = inNewRun({ read: tools.read }, log, root).read.execute
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import type { RunStateStore } from './run-state-store.ts'
 import type { RunStore } from './run-store.ts'
 import { markPrompt } from './bounded-log.ts'
 import { selectRows } from './listing.ts'
-import { MemoryRows, positionOf } from './memory-rows.ts'
+import { MemoryRows, positionOf, type StoredRow } from './memory-rows.ts'
 import { isOrphan, outcomeUnknown } from './orphan.ts'
 import type {
   FinishPatch,
@@ -79,11 +79,11 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   const state = createMemoryRunState(assertOpen)
   const runs = createMemoryRuns(assertOpen)
   let closed = false
-  for (const row of options.rows ?? []) keep({ ...row })
+  for (const row of options.rows ?? []) keep({ ...row }, positionOf(row))
 
   /** Adds a row, and forgets the oldest finished one when there are too many. */
-  function keep(row: ToolCallRow): void {
-    rows.add(row)
+  function keep(row: StoredRow, position: string): void {
+    rows.add(row, position)
     if (rows.byToken.size <= maxRows) return
     const waiting = runsThatWait()
     const forgotten = rows.forgetOldestFinished((runId) => waiting.has(runId) || runs.isOpen(runId))
@@ -125,7 +125,8 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
           `callToken ${JSON.stringify(row.callToken)} is already in the log. Give every call its own token.`,
         )
       }
-      if (rows.byPosition.has(positionOf(row))) return { ok: false, reason: 'seq-taken' }
+      const position = positionOf(row)
+      if (rows.byPosition.has(position)) return { ok: false, reason: 'seq-taken' }
       const existing = rows.holderOf(row.idempotencyKey, { claim, known })
       if (existing !== undefined)
         return { ok: false, reason: 'claimed', existing: rows.copyOf(existing) }
@@ -133,16 +134,18 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       if (user !== undefined)
         return { ok: false, reason: 'approval-used', existing: rows.copyOf(user) }
 
-      keep({
+      const started: StoredRow = {
         ...row,
         claim,
-        ...(approvalId !== null && { approvalId }),
         outputJson: null,
         finishedAtMs: null,
         status: 'started',
         errorJson: null,
         effect: null,
-      })
+      }
+      // A spread of it would make every copy of a row many times dearer.
+      if (approvalId !== null) started.approvalId = approvalId
+      keep(started, position)
       return { ok: true }
     },
 

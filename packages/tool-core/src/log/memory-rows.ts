@@ -38,10 +38,11 @@ export class MemoryRows {
   /** Outputs that become part of their rows when those are read. */
   readonly #unread = new Map<StoredRow, DeferredOutput>()
 
-  add(row: StoredRow): void {
+  /** @param position {@link positionOf} the row. */
+  add(row: StoredRow, position: string): void {
     this.byToken.set(row.callToken, row)
     this.#inOrder.add(row)
-    this.byPosition.set(positionOf(row), row)
+    this.byPosition.set(position, row)
     addTo(this.#byRun, row.runId, row)
     if (row.claim !== null && row.idempotencyKey !== null) {
       addTo(this.#claimsByKey, row.idempotencyKey, row)

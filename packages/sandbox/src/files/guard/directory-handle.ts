@@ -46,8 +46,15 @@ export interface DirectoryTree {
   /** Opens a directory below `parent`. Throws ENOTDIR or ELOOP for anything else, a link included. */
   openDirectory(parent: DirectoryHandle, name: string): DirectoryHandle
   openDirectoryBytes(parent: DirectoryHandle, name: Buffer): DirectoryHandle
-  /** Opens a handle on the object at a name; undefined when the name does not exist. */
-  openEntry(parent: DirectoryHandle, name: string): EntryHandle | undefined
+  /**
+   * Opens a handle on the object at a name; undefined when the name does not exist. `isLikelyMissing` changes nothing but
+   * the cost: a missing name then costs little, an existing one a little more.
+   */
+  openEntry(
+    parent: DirectoryHandle,
+    name: string,
+    isLikelyMissing?: boolean,
+  ): EntryHandle | undefined
 }
 
 /** The kind of an object, as messages and results name it. */

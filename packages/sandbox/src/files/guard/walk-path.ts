@@ -209,10 +209,11 @@ class Walk {
 
   #last(name: string): ResolvedPath | undefined {
     const directory = this.#top
+    const { lastEntry, creates } = this.#options
     const entry =
-      this.#options.lastEntry === 'open' ? this.#tree.openEntry(directory, name) : undefined
+      lastEntry === 'open' ? this.#tree.openEntry(directory, name, creates === 'file') : undefined
     const stat =
-      this.#options.lastEntry === 'open'
+      lastEntry === 'open'
         ? entry?.stat
         : lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false })
     if (stat?.isSymbolicLink() === true && this.#options.lastLink === 'follow') {
