@@ -9,6 +9,8 @@ export type RootOwner = Partial<Pick<TaskContext, 'runId' | 'ephemeral'>>
 const maxBound = 4_096
 
 const bound = new Map<string, string>()
+/** The last one of them: most calls use the root of the call before. */
+let newest: string | undefined
 
 /**
  * Returns the identity of the directory that a root's path names: the one that it named when the run first used it. Calls
@@ -25,12 +27,18 @@ export function boundRoot(rootDir: string, { runId, ephemeral }: RootOwner): str
   const key = `${ephemeral === true ? '' : (runId ?? '')}\n${rootDir}`
   const known = bound.get(key)
   if (known !== undefined && known !== identity) throw rootChanged()
+  if (key === newest) return identity
   // To the end of the order of use.
   bound.delete(key)
   bound.set(key, identity)
-  const [oldest] = bound.keys()
-  if (bound.size > maxBound && oldest !== undefined) bound.delete(oldest)
+  newest = key
+  if (bound.size > maxBound) forgetOldest()
   return identity
+}
+
+function forgetOldest(): void {
+  const [oldest] = bound.keys()
+  if (oldest !== undefined) bound.delete(oldest)
 }
 
 /**

@@ -29,7 +29,7 @@ export class SharedByCalls<Value> {
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     entry.users += 1
-    this.#evict()
+    if (this.#entries.size > this.#most) this.#evict()
     try {
       return await work(entry.value)
     } finally {
