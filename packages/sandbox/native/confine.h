@@ -123,5 +123,8 @@ long poll_for(struct pollfd *watched, size_t count, i32 milliseconds);
 u64 milliseconds_now(void);
 /* Sends SIGKILL to every child that `spares` does not spare. How many, or minus an errno. */
 long kill_children(int (*spares)(u32 process));
+int finds_children(void);
+/* The parent of a process, or minus an errno. */
+long parent_of(u32 process);
 
 #endif

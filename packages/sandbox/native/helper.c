@@ -2,6 +2,7 @@
 #include "confine.h"
 
 enum { PR_SET_CHILD_SUBREAPER = 36, MSG_DONTWAIT = 0x40, MADV_DONTNEED = 4, LARGE = 64 * 1024, BROKEN = 125 };
+enum { FINDS_CHILDREN = 1 };
 
 static u8 inbox[4 + MAX_FRAME] __attribute__((aligned(4096)));
 static size_t received;
@@ -144,11 +145,8 @@ int run_helper(void)
 	if (!prepare())
 		GIVE_UP("cannot prepare");
 	u32 hello[3] = { PROTOCOL, (u32)landlock_version(), 0 };
-	long children = CALL(openat, AT_FDCWD, "/proc/thread-self/children", O_RDONLY | O_CLOEXEC, 0);
-	if (children >= 0) {
-		CALL(close, children);
-		hello[2] |= 1;
-	}
+	if (finds_children())
+		hello[2] |= FINDS_CHILDREN;
 	send_frame(FD_SOCKET, FRAME_HELLO, 0, hello, 3, source_hash, sizeof(source_hash));
 	for (;;) {
 		struct pollfd watched[2] = { { FD_SOCKET, POLLIN, 0 }, { FD_SIGNALS, POLLIN, 0 } };

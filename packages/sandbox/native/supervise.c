@@ -110,7 +110,7 @@ static int start(void)
 	return calls >= 0;
 }
 
-/* Minus an errno where the kernel does not list our children. */
+/* Minus an errno where our children cannot be found. */
 static long kill_what_is_left(void)
 {
 	if (life.inside == NULL)
@@ -126,7 +126,7 @@ __attribute__((noreturn)) static void end_everything(void)
 	for (reap(); !life.is_alone; reap()) {
 		struct pollfd signals = { FD_SIGNALS, POLLIN, 0 };
 		++*life.of->beat;
-		/* Without that list, the command's session at least. */
+		/* Those of its group at least. */
 		if (kill_what_is_left() < 0)
 			CALL(kill, -(long)life.command, SIGKILL);
 		poll_for(&signals, 1, ROUND_MS);

@@ -41,7 +41,7 @@ enum { NR_read = 0, NR_write = 1, NR_close = 3, NR_ioctl = 16, NR_socket = 41, N
        NR_signalfd4 = 289, NR_dup3 = 292, NR_pipe2 = 293, NR_prlimit64 = 302, NR_process_vm_readv = 310,
        NR_seccomp = 317, NR_statx = 332, NR_mmap = 9, NR_madvise = 28, NR_fchdir = 81, NR_geteuid = 107,
        NR_getegid = 108, NR_pivot_root = 155, NR_mount = 165, NR_umount2 = 166, NR_mkdirat = 258, NR_symlinkat = 266,
-       NR_umask = 95, NR_unshare = 272, NR_setns = 308 };
+       NR_umask = 95, NR_getdents64 = 217, NR_unshare = 272, NR_setns = 308 };
 #elif defined(__aarch64__)
 enum { NR_read = 63, NR_write = 64, NR_close = 57, NR_ioctl = 29, NR_socket = 198, NR_connect = 203, NR_sendto = 206,
        NR_recvfrom = 207, NR_clone = 220, NR_execve = 221, NR_exit = 93, NR_wait4 = 260, NR_kill = 129, NR_fcntl = 25,
@@ -52,7 +52,7 @@ enum { NR_read = 63, NR_write = 64, NR_close = 57, NR_ioctl = 29, NR_socket = 19
        NR_signalfd4 = 74, NR_dup3 = 24, NR_pipe2 = 59, NR_prlimit64 = 261, NR_process_vm_readv = 270,
        NR_seccomp = 277, NR_statx = 291, NR_mmap = 222, NR_madvise = 233, NR_fchdir = 50, NR_geteuid = 175,
        NR_getegid = 177, NR_pivot_root = 41, NR_mount = 40, NR_umount2 = 39, NR_mkdirat = 34, NR_symlinkat = 36,
-       NR_umask = 166, NR_unshare = 97, NR_setns = 268 };
+       NR_umask = 166, NR_getdents64 = 61, NR_unshare = 97, NR_setns = 268 };
 #else
 #error "confine knows x64 and arm64"
 #endif

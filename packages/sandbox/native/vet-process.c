@@ -41,33 +41,6 @@ static const struct {
 	{ 434, PROCESS },          /* pidfd_open */
 };
 
-/* "pid (name) state parent group ...": the name may hold anything, so the numbers are found from its end. */
-static long parent_of(u32 process)
-{
-	struct text path;
-	char contents[512];
-	proc_path(&path, process, "/stat", -1);
-	long file = CALL(openat, AT_FDCWD, path.bytes, O_RDONLY | O_CLOEXEC, 0);
-	if (file < 0)
-		return file;
-	long length = CALL(read, file, contents, sizeof(contents) - 1);
-	CALL(close, file);
-	if (length < 0)
-		return length;
-	contents[length] = 0;
-	long after = -1;
-	for (long at = 0; at < length; at++)
-		if (contents[at] == ')')
-			after = at;
-	/* ") S 123 " */
-	if (after < 0 || after + 4 >= length)
-		return -ESRCH;
-	long parent = 0;
-	for (const char *at = contents + after + 4; *at >= '0' && *at <= '9'; at++)
-		parent = parent * 10 + (*at - '0');
-	return parent;
-}
-
 static int is_ours(i64 process)
 {
 	long self = CALL(getpid);

@@ -48,8 +48,8 @@ export interface Hello {
   readonly protocol: number
   /** Version of Landlock; 0: none. */
   readonly landlock: number
-  /** The kernel lists the children of a process. */
-  readonly listsChildren: boolean
+  /** A supervisor can find the processes that it has to end. */
+  readonly findsChildren: boolean
   /** SHA-256 of the sources, in hexadecimal. */
   readonly sources: string
 }
@@ -98,7 +98,7 @@ function decode(bytes: Buffer): HelperFrame {
         hello: {
           protocol: number(0),
           landlock: number(1),
-          listsChildren: (number(2) & 1) !== 0,
+          findsChildren: (number(2) & 1) !== 0,
           sources: bytes.toString('hex', 20, 52),
         },
       }

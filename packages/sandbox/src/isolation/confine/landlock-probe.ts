@@ -40,7 +40,7 @@ export async function probeLandlock(
     const why = `The canary that proves isolation could not be set up: ${(error as Error).message}.`
     return refusal([{ what: 'files', why, fix: 'Make the temporary directory (TMPDIR) writable.' }])
   }
-  const kill = helper.hello.listsChildren ? 'enforced' : 'best-effort'
+  const kill = helper.hello.findsChildren ? 'enforced' : 'best-effort'
   return {
     usable: true,
     enforced: { files: 'enforced', network: 'enforced', kill, syscalls: 'enforced' },
@@ -57,8 +57,8 @@ const reportedFault = {
 
 const noChildren: NotEnforced = {
   what: 'kill',
-  why: 'The kernel does not list the children of a process: one that left its session can outlive its command.',
-  fix: 'Use a kernel with CONFIG_PROC_CHILDREN, and mount /proc.',
+  why: 'The processes of a command cannot be found here: one that left its group can outlive it.',
+  fix: 'Mount the /proc of this process namespace.',
 }
 
 const untouched = 0o600
