@@ -4,9 +4,9 @@ export interface CommandLimits {
   readonly timeoutMs?: number | undefined
   /** Bytes of output kept, stdout and stderr together; longer output loses its middle. @default 200_000 @maximum 10_485_760 */
   readonly maxOutputBytes?: number | undefined
-  /** Processes and threads alive at once. @default none; 4_096 for ordinary users under `namespaces` */
+  /** Processes and threads alive at once. @default 4_096 on Linux */
   readonly processes?: number | undefined
-  /** Mebibytes of memory of the whole tree. */
+  /** Mebibytes of memory of the whole tree. @default three quarters of the machine's, on Linux */
   readonly memoryMb?: number | undefined
   /** Mebibytes of the largest file a command may write. */
   readonly fileMb?: number | undefined
@@ -79,8 +79,8 @@ export const commandLimits: Readonly<Record<keyof ResolvedLimits, Limit>> = {
 export const maxDeniedNames = 1_000
 
 /**
- * Processes and threads of a command that was given no limit, where only its own are counted and setting it costs nothing:
- * more than builds and test runners start, few enough for the machine to stay usable.
+ * Processes and threads of a command that was given no limit: more than builds and test runners start, few enough for the
+ * machine to stay usable.
  */
 export const defaultProcesses = 4_096
 

@@ -2,6 +2,7 @@ import type { RunningCommand } from '../isolation/running-command.ts'
 import { defaultProcesses, type ResolvedLimits } from '../options/limits.ts'
 import type { Violation } from '../path-rules/violation.ts'
 import { createControlGroup, usesControlGroup } from './resource-limits/control-group.ts'
+import { watchedUse } from './resource-limits/default-bounds.ts'
 import { refusalOf, NotStarted, refuseAborted } from './run-errors.ts'
 import type { RunSettings } from './run-settings.ts'
 import type { RefusalFacts } from './refusal-hint.ts'
@@ -61,24 +62,28 @@ export async function isolate(
     }
     // Some backends open the root by this descriptor in another process.
     void running.started.then(() => root.close())
+    const watch = watchedUse(limits, limitsByKernel(settings, limits))
     const outcome = await supervise(running, {
       timeoutMs: limits.timeoutMs,
       maxOutputBytes: limits.maxOutputBytes,
       signal: options.signal,
       stdin: options.stdin,
       onOutput: options.onOutput,
-      memoryMb: group === undefined ? limits.memoryMb : null,
+      watch,
       hooks,
     })
     const printed = outcome.stderr || outcome.stdout
     const mayHaveFailed = outcome.end.kind === 'exited' && outcome.end.code === 1
-    const outOfMemory = outcome.terminated === 'memory' || (group?.ranOutOfMemory() ?? false)
+    const exceeded = group?.ranOutOfMemory() === true ? 'memoryMb' : outcome.terminated
     return {
       outcome,
       failure: mayHaveFailed ? (running.startFailure?.(printed) ?? null) : null,
       violations: [
         ...(running.violations?.() ?? []),
-        ...(outOfMemory ? [memoryViolation(limits.memoryMb)] : []),
+        ...useViolations(exceeded, {
+          memoryMb: limits.memoryMb ?? watch.memoryMb?.limit,
+          processes: watch.processes?.limit,
+        }),
       ],
       refusals: {
         limitations: settings.limitations,
@@ -148,10 +153,30 @@ export function processLimit(settings: RunSettings, limits: ResolvedLimits): num
   return settings.enforced.backend === 'namespaces' ? defaultProcesses : null
 }
 
-function memoryViolation(memoryMb: number | null): Violation {
+/** Which limits of a command the kernel keeps; the others are watched. */
+export function limitsByKernel(
+  settings: RunSettings,
+  limits: ResolvedLimits,
+): { readonly memoryMb: boolean; readonly processes: boolean } {
+  const hasGroup = usesControlGroup(limits)
   return {
-    rule: 'memory',
-    subject: 'memoryMb',
-    message: `The command used more than its ${memoryMb} MiB of memory and was killed.`,
+    memoryMb: hasGroup && limits.memoryMb !== null,
+    processes: hasGroup ? limits.processes !== null : processLimit(settings, limits) !== null,
   }
+}
+
+function useViolations(
+  exceeded: string | undefined,
+  {
+    memoryMb,
+    processes,
+  }: { readonly memoryMb?: number | undefined; readonly processes?: number | undefined },
+): Violation[] {
+  if (exceeded === 'memoryMb') {
+    const message = `The command used more than its ${memoryMb} MiB of memory and was killed.`
+    return [{ rule: 'memory', subject: exceeded, message }]
+  }
+  if (exceeded !== 'processes') return []
+  const message = `The command had more than its ${processes} processes and threads and was killed.`
+  return [{ rule: 'processes', subject: exceeded, message }]
 }

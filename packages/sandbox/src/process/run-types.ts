@@ -55,12 +55,13 @@ export interface RunResult extends CapturedOutput {
 }
 
 /**
- * How far the limits hold that not every machine can enforce; absent ones were not asked for and have no default here. `'watched'`: measured ten
- * times a second. `fileMb`, `cpuSeconds`, the time and the output hold everywhere.
+ * How far the limits hold that not every machine can enforce, their defaults too. `'enforced'`: by the kernel.
+ * `'watched'`: measured ten times a second, so a command can exceed it for a moment. Absent ones were not asked for and
+ * have no default here. `fileMb`, `cpuSeconds`, the time and the output hold everywhere.
  */
 export interface LimitEnforcement {
-  readonly memoryMb?: 'enforced' | 'watched'
-  readonly processes?: 'enforced' | 'none'
+  readonly memoryMb?: 'enforced' | 'watched' | 'none'
+  readonly processes?: 'enforced' | 'watched' | 'none'
 }
 
 /** What was enforced for one command. */

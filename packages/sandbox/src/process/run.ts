@@ -7,7 +7,7 @@ import { unprotectedRun } from '../path-rules/protection.ts'
 import { checkArguments, runOptions } from './run-options.ts'
 import type { CommandCall } from './command-call.ts'
 import { findCommand } from './find-command.ts'
-import { isolate, processLimit, type IsolatedCommand } from './isolate.ts'
+import { isolate, limitsByKernel, type IsolatedCommand } from './isolate.ts'
 import {
   NotStarted,
   refuseAborted,
@@ -18,7 +18,6 @@ import {
   refusalOf,
   refusedByPolicy,
 } from './run-errors.ts'
-import { usesControlGroup } from './resource-limits/control-group.ts'
 import { publishViolations, nothingRun, resultOf, type RuleEffects } from './run-result.ts'
 import type { RunSettings } from './run-settings.ts'
 import type { LimitEnforcement, RunEnforcement, RunOptions, RunResult } from './run-types.ts'
@@ -176,12 +175,16 @@ function handleOf({ fd, absolutePath }: OpenDirectory): string {
 }
 
 function limitEnforcement(limits: ResolvedLimits, settings: RunSettings): LimitEnforcement {
-  const groups = usesControlGroup(limits)
-  const isCounted = groups || processLimit(settings, limits) !== null
-  return {
-    ...(limits.memoryMb === null ? {} : { memoryMb: groups ? 'enforced' : 'watched' }),
-    ...(limits.processes === null && (groups || !isCounted)
-      ? {}
-      : { processes: isCounted ? 'enforced' : 'none' }),
-  }
+  const byKernel = limitsByKernel(settings, limits)
+  // Only /proc says what a tree of processes uses.
+  const isWatched = process.platform === 'linux'
+  const state = (name: 'memoryMb' | 'processes'): LimitEnforcement =>
+    byKernel[name]
+      ? { [name]: 'enforced' }
+      : isWatched
+        ? { [name]: 'watched' }
+        : limits[name] === null
+          ? {}
+          : { [name]: 'none' }
+  return { ...state('memoryMb'), ...state('processes') }
 }

@@ -7,7 +7,7 @@ import {
   readStream,
   type StreamReader,
 } from './output/read-output.ts'
-import { watchMemory } from './resource-limits/memory-watch.ts'
+import { type ExceededLimit, type WatchedUse, watchUse } from './resource-limits/watch-use.ts'
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { toBytes } from '../files/io/text-encoding.ts'
@@ -19,8 +19,7 @@ export interface SuperviseRequest {
   readonly signal: AbortSignal | undefined
   readonly stdin: CommandInput | undefined
   readonly onOutput: ((chunk: OutputChunk) => void | Promise<void>) | undefined
-  /** MiB of memory to watch for, where nothing better limits it; `null` for no limit. */
-  readonly memoryMb: number | null
+  readonly watch: WatchedUse
   readonly hooks: RunHooks
 }
 
@@ -41,7 +40,7 @@ export interface CommandOutcome extends CapturedOutput {
 }
 
 /** Why a command was ended before it ended by itself. */
-export type TerminationReason = 'timeout' | 'aborted' | 'caller-failed' | 'memory'
+export type TerminationReason = 'timeout' | 'aborted' | 'caller-failed' | ExceededLimit
 
 /**
  * Third step of a command: feeds and reads it, and ends it in time. Timeout, abort and failure take one path: SIGKILL to
@@ -99,7 +98,7 @@ class Supervision {
 
   /** Sets the timer, listens to the signal and feeds the input. Whatever the caller's objects throw, no process is left. */
   async begin(readers: readonly StreamReader[]): Promise<void> {
-    const { timeoutMs, signal, memoryMb, stdin, hooks } = this.#request
+    const { timeoutMs, signal, watch, stdin, hooks } = this.#request
     this.#readers = readers
     void this.#running.started.then((pid) => {
       if (pid !== undefined) hooks.onStart?.(pid)
@@ -110,10 +109,8 @@ class Supervision {
     this.#timer = setTimeout(() => this.#terminate('timeout'), timeoutMs)
     try {
       signal?.addEventListener('abort', this.#onAbort, { once: true })
-      if (memoryMb !== null) {
-        const processes = (): readonly number[] => this.#running.processes()
-        this.#unwatch = watchMemory(processes, memoryMb, () => this.#terminate('memory'))
-      }
+      const processes = (): readonly number[] => this.#running.processes()
+      this.#unwatch = watchUse(processes, watch, (limit) => this.#terminate(limit))
       // A command that has ended needed no more of its input.
       feed(this.#running.stdin, stdin, (error) => {
         if (!this.#hasEnded) this.fail(error)

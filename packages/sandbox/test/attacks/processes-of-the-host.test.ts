@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Confinement, describeConfined } from '../fixtures/confinement.ts'
+import { type Confinement, declareIf, describeConfined } from '../fixtures/confinement.ts'
 import { attackOnProcess } from '../fixtures/attack-on-process.ts'
 
 /** Signals, limits, slows, traces and reads the process given, and prints what worked. */
@@ -51,34 +51,30 @@ describeConfined('a process of the host', (confinement) => {
     }
   })
 
-  test('that confines the command, or runs it, is no easier to reach', async ({ skip }) => {
-    skip(
-      confinement.backend !== 'landlock',
-      'this backend has no supervisor and no processes of the host',
-    )
-    const script = `import os, subprocess, sys
+  declareIf(confinement.backend === 'landlock', () => {
+    test('that confines the command, or runs it, is no easier to reach', async () => {
+      const script = `import os, subprocess, sys
 def parent(pid): return int(open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[1])
 supervisor = os.getppid()
 helper = parent(supervisor)
 for pid in (supervisor, helper, parent(helper)):
     print(pid > 1, subprocess.run([sys.executable, "-c", sys.argv[1], str(pid)], capture_output=True, text=True).stdout.strip())`
-    const argv = ['/usr/bin/python3', '-c', script, program] as const
-    const { stdout, stderr } = await confinement.run(confinement.directory(), argv)
-    expect([stdout, stderr]).toEqual(['True \nTrue \nTrue \n', ''])
+      const argv = ['/usr/bin/python3', '-c', script, program] as const
+      const { stdout, stderr } = await confinement.run(confinement.directory(), argv)
+      expect([stdout, stderr]).toEqual(['True \nTrue \nTrue \n', ''])
+    })
   })
 
-  test('is not slowed by a call that means all processes of the user', async ({ skip }) => {
-    skip(
-      confinement.backend !== 'landlock',
-      'this backend has no supervisor and no processes of the host',
-    )
-    const script = `import os
+  declareIf(confinement.backend === 'landlock', () => {
+    test('is not slowed by a call that means all processes of the user', async () => {
+      const script = `import os
 for which, who in ((os.PRIO_USER, 0), (os.PRIO_USER, os.getuid()), (os.PRIO_PGRP, os.getpgid(os.getppid()))):
     try: os.setpriority(which, who, 1); print("slowed")
     except PermissionError: pass`
-    const argv = ['/usr/bin/python3', '-c', script] as const
-    const { stdout, stderr } = await confinement.run(confinement.directory(), argv)
-    expect([stdout, stderr]).toEqual(['', ''])
+      const argv = ['/usr/bin/python3', '-c', script] as const
+      const { stdout, stderr } = await confinement.run(confinement.directory(), argv)
+      expect([stdout, stderr]).toEqual(['', ''])
+    })
   })
 
   test('shares no memory, semaphore or queue with a command', async () => {

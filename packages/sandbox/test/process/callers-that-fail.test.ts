@@ -84,7 +84,7 @@ describe('supervise', () => {
         stdin: undefined,
         // Never done with the first piece. The rest fits into the pipe, so the command can end.
         onOutput: () => new Promise<void>(() => {}),
-        memoryMb: null,
+        watch: { memoryMb: null, processes: null },
         hooks: { onExit: ended.resolve },
       })
       // Far below the timeout: the pauses of a search for processes that were left behind.

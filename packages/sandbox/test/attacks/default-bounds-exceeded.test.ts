@@ -1,0 +1,64 @@
+import { expect, test, vi } from 'vitest'
+import type { DefaultBounds } from '../../src/process/resource-limits/default-bounds.ts'
+import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
+
+const machine = vi.hoisted(() => ({ memoryMb: 1e6, processes: 1e6 }))
+
+/** A machine so small that its defaults can be exceeded without harm. */
+vi.mock('../../src/process/resource-limits/watch-use.ts', async (load) => {
+  const actual = await load<typeof import('../../src/process/resource-limits/watch-use.ts')>()
+  const watchUse: typeof actual.watchUse = (processes, watched, onExceeded) => {
+    const small = (name: keyof DefaultBounds) =>
+      watched[name] === null ? null : { limit: machine[name], mayBeReached: () => true }
+    return actual.watchUse(
+      processes,
+      { memoryMb: small('memoryMb'), processes: small('processes') },
+      onExceeded,
+    )
+  }
+  return { ...actual, watchUse }
+})
+
+const allocate = `
+import time
+blocks = []
+for _ in range(300):
+    blocks.append(bytearray(1 << 20))
+    time.sleep(0.001)
+time.sleep(1)
+print("all of it")`
+
+const start = `
+import threading, time
+done = threading.Event()
+threading.stack_size(65536)
+for _ in range(150): threading.Thread(target=done.wait, daemon=True).start()
+time.sleep(1)
+print("all of them")`
+
+describeIsolations('a command without limits', (isolation) => {
+  test('is killed when it takes more memory than the machine can spare', async () => {
+    const sandbox = await newSandbox({ isolation })
+    machine.memoryMb = 100
+    const { stdout, status, violations } = await sandbox.run('python3', ['-c', allocate])
+    expect(stdout).toBe('')
+    expect(status).not.toBe('timeout')
+    expect(violations.map(({ rule }) => rule)).toEqual(['memory'])
+
+    // The control: on a larger machine the same command ends by itself.
+    machine.memoryMb = 1e6
+    expect((await sandbox.run('python3', ['-c', allocate])).stdout).toBe('all of it\n')
+  })
+
+  test('is killed when it has too many processes, where the kernel does not count', async () => {
+    const sandbox = await newSandbox({ isolation })
+    machine.processes = 60
+    const result = await sandbox.run('python3', ['-c', start])
+    machine.processes = 1e6
+    const control = await sandbox.run('python3', ['-c', start])
+    expect(control.stdout).toBe('all of them\n')
+    const isWatched = result.enforced.limits.processes === 'watched'
+    expect(result.stdout).toBe(isWatched ? '' : 'all of them\n')
+    expect(result.violations.map(({ rule }) => rule)).toEqual(isWatched ? ['processes'] : [])
+  })
+})
