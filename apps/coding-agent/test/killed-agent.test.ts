@@ -31,7 +31,12 @@ async function busyAgent(): Promise<BusyAgent> {
   const args = ['run', 'Wait', '--root', root, '--log', log, '--run', 'run-1', ...model]
   const running = startSmithers(args, { env: { HOME: folder } })
   onTestFinished(() => running.kill('SIGKILL'))
-  await fileAppears(root, 'begun')
+  const ended = running.outcome.then(({ stderr }) => {
+    throw new Error(`The agent ended before its command began: ${stderr}`)
+  })
+  await Promise.race([fileAppears(root, 'begun'), ended])
+  // Its end is what some tests are about.
+  ended.catch(() => {})
   return { ...running, args, log, folder, server }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import type { Stats } from 'node:fs'
-import { homedir, userInfo } from 'node:os'
+import { homedir } from 'node:os'
 import { basename, isAbsolute, join } from 'node:path'
 import { unavailable } from './sqlite-failure.ts'
 
@@ -82,7 +82,8 @@ function assertPrivate(directory: string): void {
 function problemOf(stats: Stats): string | null {
   if (!stats.isDirectory()) return 'is not a directory'
   if (process.platform === 'win32') return null
-  if (stats.uid !== userInfo().uid) return `belongs to user ${stats.uid}`
+  // Not by userInfo(): in many containers the user has a number and no entry.
+  if (stats.uid !== process.getuid?.()) return `belongs to user ${stats.uid}`
   if ((stats.mode & 0o022) !== 0) {
     return `has mode ${(stats.mode & 0o7777).toString(8)}`
   }

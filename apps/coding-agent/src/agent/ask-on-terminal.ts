@@ -1,7 +1,7 @@
-import { userInfo } from 'node:os'
 import type { ApprovalDecision, ApprovalRequest, OnApproval } from '@smithers/tool-core'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { userName } from '../terminal/user-name.ts'
 
 /** True when a user at the terminal can answer questions. */
 export function isInteractive({ stdout }: Terminal): boolean {
@@ -38,7 +38,7 @@ async function ask(
     import('@clack/prompts'),
     import('../terminal/approval-text.ts'),
   ])
-  const decidedBy = userInfo().username
+  const decidedBy = userName()
   // A run that has been stopped needs no answer.
   const signal = context.abortSignal
   if (signal.aborted) return undefined

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os'
 import type { Command } from 'commander'
 import {
   type ApprovalDecision,
@@ -12,6 +11,7 @@ import { openExistingLog } from '../log/open-log.ts'
 import { coloredPatch } from '../terminal/colored-patch.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { userName } from '../terminal/user-name.ts'
 import { logOption } from './log-option.ts'
 
 interface DecideOptions {
@@ -43,7 +43,7 @@ export function addApprovalCommands(program: Command, terminal: Terminal): void 
         '--comment <text>',
         name === 'reject' ? 'the reason; the agent reads it' : 'the reason; kept with the approval',
       )
-      .option('--by <name>', 'the name of the approver', userInfo().username)
+      .option('--by <name>', 'the name of the approver', userName())
       .option('--json', 'print one JSON document: the approval after the decision')
       .action((id: string, options: DecideOptions) =>
         decide(id, name === 'approve', options, terminal),
