@@ -6,6 +6,7 @@
  */
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -67,6 +68,7 @@ try {
         }
       }
     }
+    await checkPrograms(project)
     const installed = installedPackages(project)
     for (const name of forbidden[manifest.name] ?? []) {
       if (installed.has(name)) failures.push(`${manifest.name} installs ${name}.`)
@@ -86,6 +88,22 @@ console.log(table)
 if (process.argv.includes('--write')) writeIntoReadme(table)
 for (const failure of failures) console.error(failure)
 if (failures.length > 0) process.exitCode = 1
+
+/** Native programs come along executable, and the one of this machine runs. */
+async function checkPrograms(project: string): Promise<void> {
+  const directory = join(project, 'node_modules/@smithers/sandbox')
+  if (!existsSync(directory)) return
+  for (const architecture of ['x64', 'arm64']) {
+    const program = join(directory, `bin/linux-${architecture}/confine`)
+    const status = statSync(program, { throwIfNoEntry: false })
+    if (status === undefined) failures.push(`${program} was not installed.`)
+    else if ((status.mode & 0o111) !== 0o111) failures.push(`${program} is not executable.`)
+    else if (process.platform === 'linux' && process.arch === architecture) {
+      const { stdout } = await execa(program, ['probe'], { reject: false })
+      if (!/^[0-9a-f]{64}$/.test(stdout)) failures.push(`${program} does not run: "${stdout}".`)
+    }
+  }
+}
 
 async function pack(directory: string): Promise<string> {
   const destination = join(workspace, 'tarballs', basename(directory))

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { confineSources } from './built-programs.ts'
 import { FrameReader, type Hello, type HelperFrame } from './frame-reader.ts'
@@ -177,6 +178,11 @@ const helloTimeoutMs = 10_000
 
 /** Starts a helper and waits for its first frame. */
 export async function startHelper(): Promise<HelperStart> {
+  if (!showsOwnProcesses()) {
+    const why =
+      '/proc is missing or belongs to another process namespace, so the pipes of commands cannot be opened.'
+    return { why, fix: 'Mount the /proc of this process namespace (`mount -t proc proc /proc`).' }
+  }
   const program = findProgram()
   if ('why' in program) return program
   const child = startProgram(program.contents)
@@ -192,6 +198,15 @@ export async function startHelper(): Promise<HelperStart> {
   child.kill('SIGKILL')
   const why = 'The confinement program was started and did not answer.'
   return { why, fix: 'Look for a system-call filter or security module that stops it.' }
+}
+
+/** In a /proc of another process namespace our number, and the helper's, name other processes. */
+function showsOwnProcesses(): boolean {
+  try {
+    return process.platform !== 'linux' || readlinkSync('/proc/self') === String(process.pid)
+  } catch {
+    return false
+  }
 }
 
 function helloOf(child: ChildProcess, pid: number, socket: Socket): Promise<HelperProcess | null> {

@@ -1,5 +1,8 @@
+import { relative } from 'node:path'
+import { isWithin } from '../../path-rules/path-order.ts'
 import type { Violation } from '../../path-rules/violation.ts'
 import type { SystemCallNumbers } from '../bubblewrap/seccomp-table.ts'
+import type { CommandAccess } from '../isolation-policy.ts'
 import {
   connectCall,
   metadataCalls,
@@ -9,8 +12,18 @@ import {
   truncateCall,
 } from './call-numbers.ts'
 
+/** Of which command a call was refused. */
+export interface RefusedCommand {
+  readonly rootDir: string
+  readonly access: CommandAccess
+}
+
 /** What a call that the supervisor refused is called, and why it was refused. */
-export function refusedCall(number: number, what: string): Violation {
+export function refusedCall(
+  number: number,
+  what: string,
+  { rootDir, access }: RefusedCommand,
+): Violation {
   const name = names().get(number) ?? `system call ${number}`
   if (number === numberOf(connectCall)) {
     return {
@@ -25,6 +38,11 @@ export function refusedCall(number: number, what: string): Violation {
       subject: name,
       message: `The command called ${name} on a process that it did not start. It may reach only its own processes.`,
     }
+  }
+  if (access === 'read' && isWithin(what, rootDir)) {
+    const subject = relative(rootDir, what) || '.'
+    const message = `The command called ${name} on ${subject}, and it may change nothing: it was run with access: 'read'.`
+    return { rule: 'files', subject, message }
   }
   return {
     rule: 'files',

@@ -38,9 +38,13 @@ export function startByHelper(
     taken.push(pipe)
     return pipe
   }
-  const life = new CommandLife(onEnd, (failure) =>
-    notStarted(failure, request.argv[0], { mounts: command.mounts, template }),
-  )
+  const { rootDir, policy } = request
+  const life = new CommandLife({
+    onEnd,
+    endOf: (failure) => notStarted(failure, request.argv[0], { mounts: command.mounts, template }),
+    violationOf: (call, what) =>
+      refusedCall(call, what, { rootDir, access: policy.access ?? 'write' }),
+  })
   try {
     const stdin = request.hasInput ? take('write') : null
     const stdout = take('read')
@@ -90,6 +94,12 @@ function neverStarted(life: CommandLife): RunningCommand {
   }
 }
 
+interface LifeOptions {
+  readonly onEnd: () => Promise<void>
+  readonly endOf: (failure: StartFailure) => CommandEnd
+  readonly violationOf: (call: number, what: string) => Violation
+}
+
 /** One command, by its events. */
 class CommandLife {
   readonly started: Promise<number | undefined>
@@ -101,10 +111,12 @@ class CommandLife {
   #refusals = 0
   readonly #onStarted: (pid: number | undefined) => void
   readonly #onEnded: (end: CommandEnd) => void
-  readonly #endOf: (failure: StartFailure) => CommandEnd
+  readonly #endOf: LifeOptions['endOf']
+  readonly #violationOf: LifeOptions['violationOf']
 
-  constructor(onEnd: () => Promise<void>, endOfFailure: (failure: StartFailure) => CommandEnd) {
+  constructor({ onEnd, endOf: endOfFailure, violationOf }: LifeOptions) {
     this.#endOf = endOfFailure
+    this.#violationOf = violationOf
     const started = Promise.withResolvers<number | undefined>()
     const ended = Promise.withResolvers<CommandEnd>()
     this.started = started.promise
@@ -123,7 +135,7 @@ class CommandLife {
         return this.#onStarted(event.pid)
       case 'violation':
         this.#refusals += 1
-        this.violations.push(refusedCall(event.call, event.what))
+        this.violations.push(this.#violationOf(event.call, event.what))
         return
       case 'failed':
         return this.#end(this.#endOf(event))
