@@ -84,25 +84,25 @@ static long set_descriptors(const struct run_request *request)
 	return result < 0 ? result : CALL(close_range, FIRST_AFTER_STANDARD, ~0U, 0);
 }
 
-static const char *search_path(const struct run_request *request)
+static const char *search_path(const char **variables)
 {
-	for (const char **variable = request->variables; *variable != NULL; variable++)
+	for (const char **variable = variables; *variable != NULL; variable++)
 		if (starts_with(*variable, "PATH="))
 			return *variable + 5;
 	return "/bin:/usr/bin";
 }
 
 /* As a shell looks for a program: the first that can be started, else the most telling reason. Returns only to fail. */
-static long execute(const struct run_request *request)
+long execute(const char **arguments, const char **variables)
 {
-	const char *name = request->arguments[0];
+	const char *name = arguments[0];
 	long refused = -ENOENT;
 	for (const char *at = name; *at != 0; at++)
 		if (*at == '/')
-			return CALL(execve, name, request->arguments, request->variables);
+			return CALL(execve, name, arguments, variables);
 	if (name[0] == 0)
 		return -ENOENT;
-	for (const char *at = search_path(request);;) {
+	for (const char *at = search_path(variables);;) {
 		static struct text file;
 		text_clear(&file);
 		for (; *at != 0 && *at != ':'; at++) {
@@ -112,7 +112,7 @@ static long execute(const struct run_request *request)
 		text_add(&file, file.length == 0 ? "./" : "/");
 		text_add(&file, name);
 		long result = file.overflow ? -ENAMETOOLONG :
-			CALL(execve, file.bytes, request->arguments, request->variables);
+			CALL(execve, file.bytes, arguments, variables);
 		if (result != -ENOENT && result != -ENOTDIR && result != -EACCES && result != -ENAMETOOLONG)
 			return result;
 		if (result == -EACCES)
@@ -148,5 +148,5 @@ int become_command(void *argument)
 		return fail(becoming, STEP_DESCRIPTORS, result);
 	if ((result = allow_signals()) < 0)
 		return fail(becoming, STEP_DESCRIPTORS, result);
-	return fail(becoming, STEP_EXEC, execute(request));
+	return fail(becoming, STEP_EXEC, execute(request->arguments, request->variables));
 }

@@ -84,8 +84,21 @@ struct inside {
 	/* How the command ended, as `wait` says it. */
 	volatile int has_ended, status;
 };
-/* Enters the namespaces for good. The number of the first process, or minus an errno. */
-long start_inside(const struct supervision *supervision, const int *groups, struct inside *inside);
+/*
+ * Enters the namespaces for good. `forwarder` is sent the listening socket of the command's network; -1: none. The number
+ * of the first process, or minus an errno.
+ */
+long start_inside(const struct supervision *supervision, const int *groups, int forwarder, struct inside *inside);
+
+/* forward.c: from a port of the loopback device to a unix socket, until `until` can be read. Never returns for -1. */
+int listen_on_loopback(u32 port);
+void forward_connections(int listener, const char *path, int until);
+
+/* forward-process.c: `socket` takes the descriptor that it listens with. The number of its process, or minus an errno. */
+long start_forwarder(const char *path, int *socket);
+long send_descriptor(int socket, int descriptor);
+/* `confine forward`: forwards as the parent of a command, and ends as it does. */
+int run_forward(const char *path, const char *port, const char **arguments, const char **variables);
 
 /* command.c: the last steps of a process before it is the command; shares memory with its supervisor. */
 struct becoming {
@@ -102,6 +115,8 @@ struct becoming {
 	int calls;
 };
 int become_command(void *becoming);
+/* As a shell looks for a program. Returns only to fail. */
+long execute(const char **arguments, const char **variables);
 long open_groups(const struct run_request *request, int *groups);
 
 /* privileges.c */

@@ -143,7 +143,9 @@ enum decoded decode_run(const struct frame *frame, struct run_request *run)
 	run->mount_count = take_u32(&reader);
 	run->argument_count = take_u32(&reader);
 	run->variable_count = take_u32(&reader);
-	if (run->limit_count > MAX_LIMITS || run->group_count > MAX_GROUPS || run->argument_count == 0)
+	run->proxy_port = take_u32(&reader);
+	if (run->limit_count > MAX_LIMITS || run->group_count > MAX_GROUPS || run->argument_count == 0 ||
+	    run->proxy_port > 65535)
 		return LIE;
 	if (run->mount_count > MAX_MOUNTS || run->argument_count > MAX_STRINGS ||
 	    run->variable_count > MAX_STRINGS - run->argument_count)
@@ -159,6 +161,7 @@ enum decoded decode_run(const struct frame *frame, struct run_request *run)
 	for (u32 index = 0; index < run->group_count; index++)
 		run->groups[index] = take_string(&reader);
 	run->directory = take_string(&reader);
+	run->proxy = take_string(&reader);
 	const char **next = run->arguments = run->strings;
 	for (u32 index = 0; index < run->argument_count && !reader.failed; index++)
 		*next++ = take_string(&reader);

@@ -7,7 +7,7 @@
 
 #include "sys.h"
 
-enum { PROTOCOL = 3 };
+enum { PROTOCOL = 4 };
 
 enum { MAX_FRAME = 4 * 1024 * 1024, FRAME_HEAD = 12 };
 
@@ -99,6 +99,9 @@ struct run_request {
 	struct command_limit limits[MAX_LIMITS];
 	const char *groups[MAX_GROUPS];
 	const char *directory;
+	/* The unix socket of the command's proxy, and where it is reached inside; empty: no network. */
+	const char *proxy;
+	u32 proxy_port;
 	struct identity directory_identity;
 	/* On top of those of a template. */
 	struct mount_request mounts[MAX_MOUNTS];

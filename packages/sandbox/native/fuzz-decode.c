@@ -29,6 +29,7 @@ static void read_run(void)
 	for (u32 index = 0; index < run.group_count; index++)
 		read_text(run.groups[index]);
 	read_text(run.directory);
+	read_text(run.proxy);
 	for (const char **text = run.arguments; *text != NULL; text++)
 		read_text(*text);
 	for (const char **text = run.variables; *text != NULL; text++)

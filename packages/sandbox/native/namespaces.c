@@ -35,6 +35,20 @@ static long start_loopback(void)
 	return result;
 }
 
+/* Before the command runs, so that its first connection finds a listener. */
+static long open_way_out(const struct supervision *of, int forwarder)
+{
+	if (forwarder < 0)
+		return 0;
+	int listener = listen_on_loopback(of->request->proxy_port);
+	if (listener < 0)
+		return listener;
+	long result = send_descriptor(forwarder, listener);
+	CALL(close, listener);
+	CALL(close, forwarder);
+	return result;
+}
+
 static int open_directory(const struct run_request *request)
 {
 	int directory = open_name(request->directory, O_DIRECTORY);
@@ -64,7 +78,8 @@ __attribute__((noreturn)) static void outlive(u32 command)
 	}
 }
 
-__attribute__((noreturn)) static void be_first(const struct supervision *of, const int *groups, int supervisor)
+__attribute__((noreturn)) static void be_first(const struct supervision *of, const int *groups, int supervisor,
+						       int forwarder)
 {
 	static u8 stack[STACK] __attribute__((aligned(16)));
 	static struct becoming becoming;
@@ -76,6 +91,8 @@ __attribute__((noreturn)) static void be_first(const struct supervision *of, con
 	if ((result = CALL(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) < 0 || poll_for(&death, 1, 0) != 0)
 		give_up(STEP_FORK, -ESRCH);
 	if (!of->policy->shares_network && (result = start_loopback()) < 0)
+		give_up(STEP_NAMESPACE, result);
+	if ((result = open_way_out(of, forwarder)) < 0)
 		give_up(STEP_NAMESPACE, result);
 	result = take_places(request->mounts, request->mount_count, &failed);
 	if (result == 0)
@@ -98,7 +115,7 @@ __attribute__((noreturn)) static void be_first(const struct supervision *of, con
 	outlive((u32)command);
 }
 
-long start_inside(const struct supervision *of, const int *groups, struct inside *shared)
+long start_inside(const struct supervision *of, const int *groups, int forwarder, struct inside *shared)
 {
 	u64 flags = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | SIGCHLD;
 	inside = shared;
@@ -115,7 +132,7 @@ long start_inside(const struct supervision *of, const int *groups, struct inside
 	/* Not with shared memory: entering a user namespace closes a process to all who share it, the helper included. */
 	long first = CALL(clone, flags);
 	if (first == 0)
-		be_first(of, groups, supervisor);
+		be_first(of, groups, supervisor, forwarder);
 	CALL(close, supervisor);
 	return first;
 }

@@ -19,6 +19,8 @@ static struct {
 	int is_alone;
 	/* Of a command in namespaces; `command` is their first process then. */
 	struct inside *inside;
+	/* The process that leads to the command's proxy; 0: none. */
+	u32 forwarder;
 } life;
 
 __attribute__((noreturn)) static void fail_to_start(enum start_step step, u32 errno_, u32 mount)
@@ -44,6 +46,8 @@ static void reap(void)
 			life.command_ended = 1;
 			/* The first process itself ends like that only when it was killed. */
 			life.command_status = life.inside != NULL && life.inside->has_ended ? life.inside->status : status;
+		} else if ((u32)process == life.forwarder) {
+			life.forwarder = 0;
 		} else if (life.is_ending && (status & 0x7f) == SIGKILL) {
 			life.left_behind++;
 		}
@@ -86,7 +90,15 @@ static int start_in_namespaces(const int *groups)
 	if (memory < 0 && memory > -4096)
 		fail_to_start(STEP_FORK, (u32)-memory, 0);
 	life.inside = (struct inside *)memory;
-	long first = start_inside(life.of, groups, life.inside);
+	int forwarder = -1;
+	/* Outside: it shall find the socket by its name. */
+	if (life.of->request->proxy[0] != 0) {
+		long process = start_forwarder(life.of->request->proxy, &forwarder);
+		if (process < 0)
+			fail_to_start(STEP_FORK, (u32)-process, 0);
+		life.forwarder = (u32)process;
+	}
+	long first = start_inside(life.of, groups, forwarder, life.inside);
 	if (first < 0)
 		fail_to_start(STEP_NAMESPACE, (u32)-first, 0);
 	life.command = (u32)first;
@@ -113,9 +125,12 @@ static int start(void)
 /* Minus an errno where our children cannot be found. */
 static long kill_what_is_left(void)
 {
+	if (life.forwarder != 0)
+		CALL(kill, life.forwarder, SIGKILL);
 	if (life.inside == NULL)
 		return kill_children(NULL);
-	return CALL(kill, life.command, SIGKILL);
+	/* Its number is another's once we have reaped it. */
+	return life.command_ended ? 0 : CALL(kill, life.command, SIGKILL);
 }
 
 /* Kills and reaps, round after round: each parent that dies hands its children to us. */

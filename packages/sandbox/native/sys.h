@@ -33,7 +33,8 @@ enum { S_IFMT = 0170000, S_IFSOCK = 0140000, S_IFLNK = 0120000, S_IFREG = 010000
 
 #if defined(__x86_64__)
 enum { NR_read = 0, NR_write = 1, NR_close = 3, NR_ioctl = 16, NR_socket = 41, NR_connect = 42, NR_sendto = 44,
-       NR_recvfrom = 45, NR_clone = 56, NR_execve = 59, NR_exit = 60, NR_wait4 = 61, NR_kill = 62, NR_fcntl = 72,
+       NR_recvfrom = 45, NR_sendmsg = 46, NR_recvmsg = 47, NR_shutdown = 48, NR_bind = 49, NR_listen = 50,
+       NR_socketpair = 53, NR_setsockopt = 54, NR_accept4 = 288, NR_clone = 56, NR_execve = 59, NR_exit = 60, NR_wait4 = 61, NR_kill = 62, NR_fcntl = 72,
        NR_truncate = 76, NR_fchmod = 91, NR_getpid = 39, NR_getppid = 110, NR_setsid = 112,
        NR_capget = 125, NR_capset = 126, NR_rt_sigaction = 13, NR_rt_sigprocmask = 14, NR_prctl = 157,
        NR_setxattr = 188, NR_lsetxattr = 189, NR_removexattr = 197, NR_fstatfs = 138, NR_clock_gettime = 228,
@@ -44,7 +45,8 @@ enum { NR_read = 0, NR_write = 1, NR_close = 3, NR_ioctl = 16, NR_socket = 41, N
        NR_umask = 95, NR_getdents64 = 217, NR_unshare = 272, NR_setns = 308 };
 #elif defined(__aarch64__)
 enum { NR_read = 63, NR_write = 64, NR_close = 57, NR_ioctl = 29, NR_socket = 198, NR_connect = 203, NR_sendto = 206,
-       NR_recvfrom = 207, NR_clone = 220, NR_execve = 221, NR_exit = 93, NR_wait4 = 260, NR_kill = 129, NR_fcntl = 25,
+       NR_recvfrom = 207, NR_sendmsg = 211, NR_recvmsg = 212, NR_shutdown = 210, NR_bind = 200, NR_listen = 201,
+       NR_socketpair = 199, NR_setsockopt = 208, NR_accept4 = 242, NR_clone = 220, NR_execve = 221, NR_exit = 93, NR_wait4 = 260, NR_kill = 129, NR_fcntl = 25,
        NR_truncate = 45, NR_fchmod = 52, NR_getpid = 172, NR_getppid = 173, NR_setsid = 157,
        NR_capget = 90, NR_capset = 91, NR_rt_sigaction = 134, NR_rt_sigprocmask = 135, NR_prctl = 167,
        NR_setxattr = 5, NR_lsetxattr = 6, NR_removexattr = 14, NR_fstatfs = 44, NR_clock_gettime = 113,

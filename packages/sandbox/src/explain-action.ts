@@ -28,7 +28,10 @@ function explainRun(
   return {
     allowed: true,
     reason: {
-      enforced: 'Allowed; the operating system keeps it off the network.',
+      enforced:
+        settings.egress === null
+          ? 'Allowed; the operating system keeps it off the network.'
+          : 'Allowed; it reaches the hosts of network.allow and nothing else.',
       'policy-only':
         'Allowed; only this check of the command line keeps commands off the network here.',
       host: 'Allowed, with the network open.',

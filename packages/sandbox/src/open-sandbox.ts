@@ -12,6 +12,7 @@ import { resolveLimits } from './options/limits.ts'
 import type { CommandCheck } from './command-policy/command-policy.ts'
 import { checkAutoPolicy } from './command-policy/auto-policy.ts'
 import { checkBasicPolicy } from './command-policy/basic-policy.ts'
+import { openEgress } from './process/open-egress.ts'
 import { commandEnvironment } from './process/environment.ts'
 import { runCommand } from './process/run.ts'
 import { type RunSettings } from './process/run-settings.ts'
@@ -30,8 +31,9 @@ import { SandboxError } from './errors/sandbox-error.ts'
 /** Resolves the options of `createSandbox`, finds the backend, and puts the parts together. */
 export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const options = readOptions(given, sandboxOptions)
-  canonicalDirectory(options.rootDir)
-  const network = resolveNetwork(options.network ?? 'none')
+  const canonical = canonicalDirectory(options.rootDir)
+  const { network: asked = 'none' } = options
+  const network = asked === 'host' ? 'host' : 'none'
   const limits = resolveLimits(options.limits ?? {})
   const filePolicy = options.files ?? {}
   const protect = resolveProtectedNames(filePolicy.protect ?? 'default')
@@ -43,10 +45,11 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
       protects: protect.length > 0,
     },
   })
-  const check = await resolveCommandCheck(options.commands ?? 'auto', network, isolation)
+  const egress = await openEgress(asked, isolation, canonical)
+  const check = await resolveCommandCheck(options, isolation)
   const files = openFiles(options)
   const { rootDir } = files
-  const report = reportOn(files, isolation, { network, protect })
+  const report = reportOn(files, isolation, { network: asked, protect })
   const env = commandEnvironment(options.env ?? {})
   const gitConfig = hidesHome(isolation, env) ? createGlobalGitConfig(rootDir) : undefined
   const settings: RunSettings = Object.freeze({
@@ -54,6 +57,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     files,
     backend,
     network,
+    egress,
     read: filePolicy.read ?? [],
     write: gitConfig === undefined ? [] : [gitConfig.directory],
     deny: filePolicy.deny ?? [],
@@ -109,7 +113,13 @@ function openFiles({ rootDir, files = {}, isolation = 'auto' }: SandboxOptions):
 function reportOn(
   { rootDir, guard }: SandboxFiles,
   isolation: IsolationReport,
-  { network, protect }: { readonly network: 'none' | 'host'; readonly protect: readonly string[] },
+  {
+    network,
+    protect,
+  }: {
+    readonly network: NonNullable<SandboxOptions['network']>
+    readonly protect: readonly string[]
+  },
 ): Sandbox['report'] {
   const { backend } = isolation
   const ofThisRoot = [
@@ -120,7 +130,7 @@ function reportOn(
   return Object.freeze({
     ...isolation,
     notEnforced: Object.freeze(notEnforced),
-    network,
+    network: typeof network === 'object' ? 'allow-list' : network,
     guard,
   })
 }
@@ -130,24 +140,13 @@ function hidesHome({ enforced }: IsolationReport, env: Readonly<Record<string, s
   return enforced.files !== 'none' && env['GIT_CONFIG_GLOBAL'] === undefined
 }
 
-function resolveNetwork(network: NonNullable<SandboxOptions['network']>): 'none' | 'host' {
-  if (typeof network === 'string') return network
-  // Never a silent 'host': a caller that allows a few hosts must not get all of them.
-  throw new SandboxError(
-    'TOOL_ISOLATION_UNAVAILABLE',
-    "network: { allow: [...] } is not available yet. Use network: 'none', or 'host' to allow every connection.",
-    { details: { option: 'network', allow: network.allow }, effect: 'none' },
-  )
-}
-
 /** The static check, or `null` where nothing is checked: the network is open, or the system alone closes it. */
 async function resolveCommandCheck(
-  commands: NonNullable<SandboxOptions['commands']>,
-  network: 'none' | 'host',
+  { commands = 'auto', network = 'none' }: SandboxOptions,
   report: IsolationReport,
 ): Promise<CommandCheck | null> {
   if (typeof commands === 'function') return commands
-  if (network === 'host') return null
+  if (network === 'host' || mayReachHosts(network)) return null
   switch (commands) {
     case 'auto':
       return report.enforced.network === 'enforced' ? checkAutoPolicy : checkBasicPolicy
@@ -165,6 +164,12 @@ async function resolveCommandCheck(
         { details: { missing: ['network'], backend: report.backend }, effect: 'none' },
       )
   }
+}
+
+/** Network programs then have a purpose, and the proxy decides. */
+function mayReachHosts(network: SandboxOptions['network']): boolean {
+  if (typeof network !== 'object') return false
+  return network.allow.length > 0 || network.onDecision !== undefined
 }
 
 function requiresFiles(isolation: NonNullable<SandboxOptions['isolation']>): boolean {

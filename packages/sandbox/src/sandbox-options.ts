@@ -1,4 +1,5 @@
 import type { IsolationBackendName, IsolationProperty } from './isolation/backend.ts'
+import type { NetworkLimits, NetworkOptions } from './egress/network-options.ts'
 import type { EnvironmentOptions } from './process/environment.ts'
 import type { OptionReader } from './options/option-reader.ts'
 import {
@@ -11,6 +12,7 @@ import {
   oneOf,
   required,
   text,
+  wholeNumber,
   wordOrFields,
 } from './options/read-options.ts'
 import type { SandboxOptions } from './sandbox.ts'
@@ -55,12 +57,22 @@ export const sandboxOptions: FieldsOf<SandboxOptions> = {
   warn: callback,
 }
 
-/** Accepts a list of hosts: `openSandbox` then says that it is not possible yet. */
 function network(...[value, name, all]: Parameters<OptionReader>): unknown {
   if (value === 'none' || value === 'host') return value
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidOption(name, value, "'none' or 'host'")
+    throw invalidOption(name, value, "'none', 'host' or { allow: [...] }")
   }
   return hosts(value, name, all)
 }
-const hosts = fieldsOf({ allow: required(names) })
+const hosts = fieldsOf({
+  allow: required(names),
+  deny: names,
+  onDecision: callback,
+  limits: fieldsOf({
+    connections: wholeNumber('connections', 256),
+    headerMs: wholeNumber('milliseconds', 600_000),
+    connectMs: wholeNumber('milliseconds', 600_000),
+    idleMs: wholeNumber('milliseconds', 86_400_000),
+    headerBytes: wholeNumber('bytes', 1_048_576),
+  } satisfies FieldsOf<NetworkLimits>),
+} satisfies FieldsOf<NetworkOptions>)

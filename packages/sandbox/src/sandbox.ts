@@ -1,3 +1,4 @@
+import type { NetworkOptions } from './egress/network-options.ts'
 import type { SandboxFiles } from './files/sandbox-files.ts'
 import type { IsolationReport } from './isolation/backend.ts'
 import type { IsolationOption } from './isolation/detect-isolation.ts'
@@ -13,8 +14,12 @@ export interface SandboxOptions {
   /** The directory to confine to. Resolved to its real path once. */
   readonly rootDir: string
   readonly files?: FilePolicy | undefined
-  /** What commands may reach. A list of hosts is refused until it can be enforced. @default 'none' */
-  readonly network?: 'none' | 'host' | { readonly allow: readonly string[] } | undefined
+  /**
+   * What commands may reach: nothing, everything, or some hosts. Hosts need the backend `namespaces` or `bubblewrap`.
+   *
+   * @default 'none'
+   */
+  readonly network?: 'none' | 'host' | NetworkOptions | undefined
   /**
    * The static check of the command line while the network is off. `'auto'` refuses only commands that have no purpose
    * without a network where the operating system enforces it, and is `'basic'` elsewhere. @default 'auto'
@@ -52,7 +57,7 @@ export interface Explanation {
 /** What holds for every command and file operation of a sandbox. */
 export interface SandboxReport extends IsolationReport {
   /** What was asked for; `enforced.network` says how far it holds. */
-  readonly network: 'none' | 'host'
+  readonly network: 'none' | 'host' | 'allow-list'
   /** `'beneath'`: the file methods cannot be raced out of the root. `'checked'`: paths are checked before and after. */
   readonly guard: SandboxFiles['guard']
 }

@@ -36,8 +36,8 @@ export function createSession(settings: RunSettings): SandboxSession {
 }
 
 /** The agent acts on this text, so it claims only what is enforced. */
-function describe({ enforced, network }: RunSettings): string {
-  return `File methods are confined to the root directory; relative paths start there. ${commandFiles[enforced.files]} ${describeNetwork(enforced.network, network)} Background processes end with the command that started them.`
+function describe({ enforced, network, egress }: RunSettings): string {
+  return `File methods are confined to the root directory; relative paths start there. ${commandFiles[enforced.files]} ${describeNetwork(enforced.network, network, egress)} Background processes end with the command that started them.`
 }
 
 const commandFiles = {
@@ -50,7 +50,10 @@ const commandFiles = {
 function describeNetwork(
   enforced: RunSettings['enforced']['network'],
   network: RunSettings['network'],
+  egress: RunSettings['egress'],
 ): string {
+  if (egress !== null)
+    return 'The network is off but for some hosts, reached by the proxy in HTTPS_PROXY.'
   if (network === 'host') return 'The network is open.'
   return enforced === 'enforced'
     ? 'The network is off.'

@@ -82,7 +82,11 @@ export async function openCommandProxy(options: CommandProxyOptions): Promise<Co
     record: context.record,
     async close() {
       server.close()
-      for (const socket of sockets) socket.destroy()
+      const open = [...sockets]
+      const closed = open.map((socket) => once(socket, 'close'))
+      for (const socket of open) socket.destroy()
+      // Their bytes are counted then.
+      await Promise.all(closed)
       await unlink(socketPath).catch(() => {})
     },
   }

@@ -1,9 +1,19 @@
 /** Whether a command may change the root, or only read it. */
 export type CommandAccess = 'write' | 'read'
 
+/** How a command without a network reaches the proxy that judges its connections. */
+export interface ProxyAddress {
+  /** A unix socket outside. */
+  readonly socketPath: string
+  /** On 127.0.0.1, in the command's own network. */
+  readonly port: number
+}
+
 /** The part of a sandbox's policy that an operating system can enforce. */
 export interface IsolationPolicy {
   readonly network: 'none' | 'host'
+  /** With `network: 'none'`: the one way out. Only `namespaces` and `bubblewrap` can open it. */
+  readonly proxy?: ProxyAddress | undefined
   /**
    * `'read'`: the command gets the root read-only, the system's programs and `read`, and nothing else: no `/etc`, tools,
    * devices, `/proc`, home or temporary directory. @default 'write'

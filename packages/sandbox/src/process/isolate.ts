@@ -1,9 +1,12 @@
+import type { CommandProxy } from '../egress/command-proxy.ts'
+import { proxyEnvironment, proxyPort } from '../egress/environment.ts'
 import type { RunningCommand } from '../isolation/running-command.ts'
 import { defaultProcesses, type ResolvedLimits } from '../options/limits.ts'
 import type { Violation } from '../path-rules/violation.ts'
 import { createControlGroup, usesControlGroup } from './resource-limits/control-group.ts'
 import { watchedUse } from './resource-limits/default-bounds.ts'
-import { refusalOf, NotStarted, refuseAborted } from './run-errors.ts'
+import { type CommandNetwork, networkOf } from './network-use.ts'
+import { noProxy, refusalOf, NotStarted, refuseAborted } from './run-errors.ts'
 import type { RunSettings } from './run-settings.ts'
 import type { RefusalFacts } from './refusal-hint.ts'
 import type { RunOptions } from './run-types.ts'
@@ -21,6 +24,7 @@ export interface IsolateRequest {
   readonly cwd: string
   readonly cwdHandle: string
   readonly rootDescriptor?: number | undefined
+  readonly proxy?: CommandProxy | undefined
   readonly protect: readonly string[]
   readonly deny: readonly string[]
   readonly hooks: RunHooks
@@ -32,6 +36,7 @@ export interface IsolatedCommand {
   /** Why isolation did not start the command. */
   readonly failure: string | null
   readonly violations: readonly Violation[]
+  readonly network?: CommandNetwork
   /** What a hint about refused calls needs besides its output. */
   readonly refusals: Pick<RefusalFacts, 'limitations' | 'met' | 'rootDir'>
 }
@@ -48,14 +53,16 @@ export async function isolate(
   const { limits, options, hooks } = request
   const group = usesControlGroup(limits) ? createControlGroup(limits) : undefined
   let running: RunningCommand | undefined
+  let proxy: CommandProxy | undefined
   try {
     const { backend } = settings
+    proxy = await openProxy(settings, request.argv[0])
     // From the last answer to the start in one turn: another command may take what was prepared.
     for (let wait = backend.prepare(); wait !== undefined; wait = backend.prepare()) await wait
     refuseAborted(request.argv[0], options.signal)
     const root = settings.files.openDirectory('.')
     try {
-      running = start(settings, { ...request, rootDescriptor: root.fd }, group?.directories)
+      running = start(settings, { ...request, rootDescriptor: root.fd, proxy }, group?.directories)
     } catch (error) {
       root.close()
       throw error
@@ -72,6 +79,7 @@ export async function isolate(
       watch,
       hooks,
     })
+    await proxy?.close()
     const printed = outcome.stderr || outcome.stdout
     const mayHaveFailed = outcome.end.kind === 'exited' && outcome.end.code === 1
     const exceeded = group?.ranOutOfMemory() === true ? 'memoryMb' : outcome.terminated
@@ -85,6 +93,7 @@ export async function isolate(
           processes: watch.processes?.limit,
         }),
       ],
+      ...(proxy === undefined ? {} : { network: networkOf(proxy) }),
       refusals: {
         limitations: settings.limitations,
         met: running.limitationsMet?.() ?? [],
@@ -93,13 +102,36 @@ export async function isolate(
     }
   } finally {
     running?.close?.()
+    await proxy?.close()
     await group?.remove()
+  }
+}
+
+async function openProxy(
+  { egress }: RunSettings,
+  command: string,
+): Promise<CommandProxy | undefined> {
+  try {
+    return await egress?.open()
+  } catch (error) {
+    throw new NotStarted('spawn-error', noProxy(command, error))
   }
 }
 
 function start(
   settings: RunSettings,
-  { argv, env, limits, options, cwd, cwdHandle, rootDescriptor, protect, deny }: IsolateRequest,
+  {
+    argv,
+    env,
+    limits,
+    options,
+    cwd,
+    cwdHandle,
+    rootDescriptor,
+    protect,
+    deny,
+    proxy,
+  }: IsolateRequest,
   controlGroups: readonly string[] | undefined,
 ): RunningCommand {
   try {
@@ -111,6 +143,7 @@ function start(
       rootDescriptor,
       policy: {
         network: settings.network,
+        proxy: proxy && { socketPath: proxy.socketPath, port: proxyPort },
         access: options.access ?? 'write',
         read: settings.read,
         write: settings.write,
@@ -118,7 +151,8 @@ function start(
         deny,
         limits: { temporaryMb },
       },
-      env,
+      // What the caller sets for this command wins.
+      env: proxy ? { ...env, ...proxyEnvironment(proxy.credentials), ...options.env } : env,
       limits: {
         fileMb: limits.fileMb,
         cpuSeconds: limits.cpuSeconds,

@@ -113,6 +113,16 @@ export function neverStarted(command: string, why: string): SandboxError {
   })
 }
 
+/** The way to the hosts of `network.allow` could not be opened. */
+export function noProxy(command: string, cause: unknown): SandboxError {
+  const { code } = cause as NodeJS.ErrnoException
+  return new SandboxError(
+    'TOOL_SPAWN_FAILED',
+    `"${command}" could not be started: its proxy could not listen (${code ?? String(cause)}). Make the temporary directory (TMPDIR) writable, and its path shorter than 60 characters.`,
+    { details: { command }, cause, effect: 'none' },
+  )
+}
+
 /** The program that supervised the command died, so what the command did is unknown. */
 export function isolationLost(command: string, why: string): SandboxError {
   return new SandboxError(

@@ -39,7 +39,7 @@ export function resultOf(
   isolated: IsolatedCommand,
   rules: RuleEffects,
 ): RunResult {
-  const { outcome, failure, violations } = isolated
+  const { outcome, failure, violations, network } = isolated
   if (outcome.terminated === 'caller-failed') throw outcome.callerError
   const { end, terminated: _reason, callerError: _thrown, ...captured } = outcome
   const exit = end.kind === 'exited' ? end : { code: null, signal: null }
@@ -54,7 +54,8 @@ export function resultOf(
     signal: exit.signal,
     status,
     enforced,
-    violations: [...rules.changes, ...violations],
+    violations: [...rules.changes, ...violations, ...(network?.violations ?? [])],
+    ...(network === undefined ? {} : { network: network.use }),
     ...(hint === undefined ? {} : { hint }),
     ...(error === undefined ? {} : { error }),
   }
@@ -63,11 +64,14 @@ export function resultOf(
 function hintFor(
   output: string,
   { files, syscalls }: RunEnforcement,
-  { violations, refusals }: IsolatedCommand,
+  { violations, refusals, network }: IsolatedCommand,
   { mounted, denied }: RuleEffects,
 ): string | undefined {
   const byRule = files === 'enforced' ? ruleHint(output, { mounted, denied }) : undefined
   if (byRule !== undefined) return byRule
+  // Most clients hide what the proxy answers.
+  const [blocked] = network?.violations ?? []
+  if (blocked !== undefined) return blocked.message
   const isFiltered = syscalls === 'enforced'
   return refusalHint({ ...refusals, output, violations, isFiltered })
 }

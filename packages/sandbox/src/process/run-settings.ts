@@ -2,6 +2,7 @@ import type { CommandCheck } from '../command-policy/command-policy.ts'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
 import type { IsolationBackend } from '../isolation/backend.ts'
 import type { Limitation } from '../isolation/limitation.ts'
+import type { Egress } from '../egress/egress.ts'
 import type { PathProtection } from '../path-rules/protection.ts'
 import type { ResolvedLimits } from '../options/limits.ts'
 import type { RunEnforcement } from './run-types.ts'
@@ -12,6 +13,8 @@ export interface RunSettings {
   readonly files: SandboxFiles
   readonly backend: IsolationBackend
   readonly network: 'none' | 'host'
+  /** With `network: 'none'`: the hosts that are reached all the same. */
+  readonly egress: Egress | null
   /** Absolute paths outside the root that commands may read. */
   readonly read: readonly string[]
   /** Absolute directories outside the root that commands may change. */

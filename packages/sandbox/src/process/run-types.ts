@@ -1,4 +1,5 @@
 import type { SandboxError } from '../errors/sandbox-error.ts'
+import type { NetworkUse } from '../egress/network-record.ts'
 import type { EnforcedProperties, IsolationBackendName } from '../isolation/backend.ts'
 import type { CommandAccess } from '../isolation/isolation-policy.ts'
 import type { CommandLimits } from '../options/limits.ts'
@@ -46,8 +47,10 @@ export interface RunResult extends CapturedOutput {
   readonly durationMs: number
   /** What the operating system enforced for this command. */
   readonly enforced: RunEnforcement
-  /** Protected names that the command made or changed, and limits that it met. */
+  /** Protected names that the command made or changed, limits that it met, calls and hosts that it was refused. */
   readonly violations: readonly Violation[]
+  /** Every connection that the command asked for, with `network: { allow }`. */
+  readonly network?: NetworkUse
   /** Why the command may have failed, when that is a rule of ours and its output does not say so. */
   readonly hint?: string
   /** Why the status is not `'exited'`: what to throw, or to show. */

@@ -1,5 +1,6 @@
 import { constants, openSync } from 'node:fs'
 import { SandboxError } from '../../errors/sandbox-error.ts'
+import { forwarderMounts } from './forwarder.ts'
 import { sharedAnonymousFile } from './handed-descriptors.ts'
 import { closeDescriptors } from '../spawn/child-descriptors.ts'
 import type { WrapRequest } from '../spawn/wrapped-command.ts'
@@ -56,6 +57,7 @@ export function bubblewrapArguments(
       ...(isReading(request) ? [] : surroundings(request, facts, directories, pass)),
       ...directoryMounts(request, facts, directories, pass),
       ...pathRuleMounts(request, facts.mountsDescriptors, pass),
+      ...forwarderMounts(request.policy.proxy, pass),
       // The tree that holds the mount points: what is not a mount of its own cannot be written.
       '--remount-ro',
       '/',

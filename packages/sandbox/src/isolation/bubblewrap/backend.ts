@@ -9,10 +9,11 @@ import { runCanary } from '../canary.ts'
 import { closeDescriptors } from '../spawn/child-descriptors.ts'
 import { visibleDirectories } from './command-directories.ts'
 import { encodeNames } from '../../path-rules/path-bytes.ts'
+import { withForwarder } from './forwarder.ts'
 import { etcSnapshotFor } from './etc-snapshot.ts'
 import { isExecutable } from '../is-executable.ts'
 import { hasSystemCallFilter, systemCallFilter } from './seccomp-filter.ts'
-import { knownSystemMounts } from './system-mounts.ts'
+import { knownSystemMounts, settingsFor } from './system-mounts.ts'
 import { visibleTools } from './visible-tools.ts'
 
 /**
@@ -43,7 +44,7 @@ function wrap(request: WrapRequest): WrappedCommand {
     throw new Error('wrap was called on a backend whose probe says that it does not work here')
   }
   const { rootDir, policy, env, cwd, command = request.argv[0] } = request
-  const system = knownSystemMounts(policy.network)
+  const system = knownSystemMounts(settingsFor(policy))
   const toolchains = visibleTools(
     { command, cwd, rootDir, policy, env },
     visibleDirectories(policy, system),
@@ -68,7 +69,13 @@ function handOver(request: WrapRequest, file: string, facts: BubblewrapFacts): W
       status === undefined ? [] : ['--json-status-fd', String(4 + descriptors.length)]
     return {
       file,
-      args: ['--args', '3', ...reportStart, '--', ...request.argv],
+      args: [
+        '--args',
+        '3',
+        ...reportStart,
+        '--',
+        ...withForwarder(request.argv, request.policy.proxy),
+      ],
       // bwrap runs outside: nothing that its own loader would obey (LD_PRELOAD) comes near it.
       env: {},
       cwd: '/',

@@ -13,7 +13,7 @@ import {
 import { dirname, join, normalize } from 'node:path'
 import { isWithin } from '../../path-rules/path-order.ts'
 import type { DirectoryRequest } from './command-directories.ts'
-import type { EtcEntries, SystemMounts } from './system-mounts.ts'
+import { type EtcEntries, settingsFor, type SystemMounts } from './system-mounts.ts'
 
 /** A copy of the files that commands see as `/etc`, and the state that it was made from. */
 interface Snapshot {
@@ -37,7 +37,7 @@ export function etcSnapshotFor(
   if (policy.access === 'read' || mounted.some((path) => isWithin(normalize(path), '/etc'))) {
     return null
   }
-  return etcSnapshot(etc, { key: `${process.geteuid?.()} ${policy.network}`, rootDir })
+  return etcSnapshot(etc, { key: `${process.geteuid?.()} ${settingsFor(policy)}`, rootDir })
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs'
+import type { IsolationPolicy } from '../isolation-policy.ts'
 
 /** What every confined command sees of the system besides its root. */
 export interface SystemMounts {
@@ -31,11 +32,18 @@ export interface MountGroup {
   readonly visible: readonly string[]
 }
 
+/** Which settings a command's network needs: a proxy finds the addresses of names, so its users only need certificates. */
+export type NetworkSettings = 'none' | 'proxy' | 'host'
+
+export function settingsFor({ network, proxy }: IsolationPolicy): NetworkSettings {
+  return proxy === undefined ? network : 'proxy'
+}
+
 /**
  * Reads which of the allow-listed places of the system exist here. They are programs, libraries and public settings;
  * nothing that holds a secret or a socket: not `/run`, `/var`, `/sys`, `/home`, nor the rest of `/etc`.
  */
-export function systemMounts(network: 'none' | 'host'): SystemMounts {
+export function systemMounts(network: NetworkSettings): SystemMounts {
   const top = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
   const programLinks = top.filter((name) => kindOf(name) === 'link')
   const programDirectories = [
@@ -44,7 +52,7 @@ export function systemMounts(network: 'none' | 'host'): SystemMounts {
   ]
   const directories = [
     ...etcDirectories,
-    ...(network === 'host' ? certificateDirectories : []),
+    ...(network === 'none' ? [] : certificateDirectories),
     ...javaConfiguration(),
   ].filter((name) => kindOf(name) === 'directory')
   const files: string[] = []
@@ -69,7 +77,7 @@ export function systemMounts(network: 'none' | 'host'): SystemMounts {
 const known = new Map<string, SystemMounts>()
 
 /** The same, looked up once for each user: another one may not be able to read all of it. */
-export function knownSystemMounts(network: 'none' | 'host'): SystemMounts {
+export function knownSystemMounts(network: NetworkSettings): SystemMounts {
   const key = `${process.geteuid?.() ?? -1} ${network}`
   const mounts = known.get(key) ?? systemMounts(network)
   known.set(key, mounts)

@@ -1,10 +1,10 @@
 // Written by native/build.sh.
 
 /** SHA-256 of the sources that the programs were built from. */
-export const confineSources = '6c3d6a2f4f51d9f7ac8a85d32cace4918aa8b3b497899c6bb667885cb66464df'
+export const confineSources = '141a5fe1e1f4cb39e560c78653c0764e88fa2bc592cf4bff54bd37379922fa89'
 
 /** SHA-256 of the programs, by the architecture as Node names it. */
 export const confinePrograms: Readonly<Record<string, string>> = {
-  x64: 'afda52549e4eb55601988cea65248638302bb1044a3cb941da28021fd033ce04',
-  arm64: '9bb9c1b0c756ec4e9ecac7d218a32d526c80210480da8ff769be71586966dab9',
+  x64: 'b25f2e64dfbf063b549898a476696094e4528e61ae1e60f5f0486dee3f1c4198',
+  arm64: 'e5dcc98db3c0908279f0a5c7f49a580067f68238a7a741528c0cbbf82b556f6c',
 }

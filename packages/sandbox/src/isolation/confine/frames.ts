@@ -1,8 +1,9 @@
 import { encodeNames } from '../../path-rules/path-bytes.ts'
+import type { ProxyAddress } from '../isolation-policy.ts'
 import type { Identity, MountStep } from './mount-step.ts'
 
 /** The version of the conversation with the helper; both sides come from one package. */
-export const protocolVersion = 3
+export const protocolVersion = 4
 
 /** A longer frame ends the helper, so none is sent. */
 const maxFrameBytes: number = 4 * 1024 * 1024
@@ -69,6 +70,8 @@ export interface RunFrame {
   readonly groupFiles: readonly string[]
   readonly cwd: string
   readonly cwdIdentity: Identity
+  /** The command's way to its proxy. */
+  readonly proxy?: ProxyAddress | undefined
   /** On top of those of its template. */
   readonly mounts: readonly MountStep[]
   readonly argv: readonly string[]
@@ -118,12 +121,14 @@ export function encodeRun(id: number, run: RunFrame): Buffer {
   return frame(type.run, id, [
     u32(run.policy, ...run.slots),
     u32(run.limits.length, run.groupFiles.length, run.mounts.length),
-    u32(run.argv.length, run.env.length),
+    u32(run.argv.length, run.env.length, run.proxy?.port ?? 0),
     ...run.limits.flatMap(([resource, soft, hard]) => [u32(resource), u64(soft), u64(hard)]),
     ...encodeIdentity(run.cwdIdentity),
     ...run.mounts.flatMap(encodeMount),
     // One conversion for all of them.
-    text([...run.groupFiles, run.cwd, ...run.argv, ...run.env].join('\0')),
+    text(
+      [...run.groupFiles, run.cwd, run.proxy?.socketPath ?? '', ...run.argv, ...run.env].join('\0'),
+    ),
   ])
 }
 

@@ -4,7 +4,7 @@ import { commandDirectories } from '../bubblewrap/command-directories.ts'
 import { etcSnapshotFor } from '../bubblewrap/etc-snapshot.ts'
 import { systemCallFilter } from '../bubblewrap/seccomp-filter.ts'
 import type { FilterArchitecture } from '../bubblewrap/seccomp-table.ts'
-import { knownSystemMounts } from '../bubblewrap/system-mounts.ts'
+import { knownSystemMounts, settingsFor } from '../bubblewrap/system-mounts.ts'
 import type { ResourceLimits, RunningCommand, StartRequest } from '../running-command.ts'
 import { encodeTemplate } from './frames.ts'
 import { prepareHelper, requireHelper } from './helper.ts'
@@ -45,7 +45,7 @@ export function createNamespaces(): IsolationBackend {
 function start(request: StartRequest): RunningCommand {
   const helper = requireHelper()
   const { policy } = request
-  const system = knownSystemMounts(policy.network)
+  const system = knownSystemMounts(settingsFor(policy))
   const tools = visibleTools({ ...request, command: request.argv[0] }, [
     ...system.programs.visible,
     ...system.etc.directories,
@@ -58,7 +58,7 @@ function start(request: StartRequest): RunningCommand {
   const template = templateMounts(request, facts)
   const key = [
     'namespaces',
-    policy.network,
+    settingsFor(policy),
     keyOfFiles([...facts.directories.readable, '', ...facts.directories.writable]),
     keyOfSteps(template),
   ].join('\n')
@@ -75,6 +75,7 @@ function start(request: StartRequest): RunningCommand {
     {
       policy: id,
       cwd: request.cwd,
+      proxy: policy.proxy,
       cwdIdentity: identityOfStatus(statSync(request.cwdHandle, { bigint: true })),
       mounts: commandMounts(request, facts),
       argv: request.argv,

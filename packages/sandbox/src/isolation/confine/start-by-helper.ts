@@ -14,7 +14,7 @@ import { notStarted, type StartFailure } from './start-failure.ts'
 /** The parts of a run frame that are the backend's choice. */
 export type HelperCommand = Pick<
   RunFrame,
-  'policy' | 'cwd' | 'cwdIdentity' | 'mounts' | 'argv' | 'env'
+  'policy' | 'cwd' | 'cwdIdentity' | 'mounts' | 'argv' | 'env' | 'proxy'
 >
 
 /** What a backend adds to a start. */

@@ -80,6 +80,7 @@ const frames: readonly Buffer[] = [
     mounts: [directory('/tmp/x')],
     argv: ['/bin/true', 'x'],
     env: ['A=b'],
+    proxy: { socketPath: '/nonexistent', port: 61_080 },
   }),
 ]
 

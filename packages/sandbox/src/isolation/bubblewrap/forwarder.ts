@@ -1,0 +1,41 @@
+import { findProgram } from '../confine/program.ts'
+import type { ProxyAddress } from '../isolation-policy.ts'
+import { SandboxError } from '../../errors/sandbox-error.ts'
+import { sharedAnonymousFile } from './handed-descriptors.ts'
+
+const program = '/run/smithers/confine'
+const socket = '/run/smithers/proxy'
+
+/** Mounts the forwarder and the socket that it leads to, which gives a command no more than the port does. */
+export function forwarderMounts(
+  proxy: ProxyAddress | undefined,
+  pass: (descriptor: number) => string,
+): string[] {
+  if (proxy === undefined) return []
+  const copy = pass(sharedAnonymousFile(programContents()))
+  return ['--perms', '0555', '--ro-bind-data', copy, program, '--bind', proxy.socketPath, socket]
+}
+
+/** A command line with the forwarder as the command's parent. */
+export function withForwarder(
+  argv: readonly string[],
+  proxy: ProxyAddress | undefined,
+): readonly string[] {
+  return proxy === undefined ? argv : [program, 'forward', socket, String(proxy.port), ...argv]
+}
+
+let contents: Buffer | undefined
+
+function programContents(): Buffer {
+  if (contents !== undefined) return contents
+  const found = findProgram()
+  if ('why' in found) {
+    throw new SandboxError(
+      'TOOL_ISOLATION_UNAVAILABLE',
+      `network: { allow } needs this package's own program. ${found.why} ${found.fix}`,
+      { details: { option: 'network' }, effect: 'none' },
+    )
+  }
+  contents = found.contents
+  return contents
+}

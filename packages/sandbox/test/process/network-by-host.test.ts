@@ -1,0 +1,102 @@
+import { connect } from 'node:net'
+import { createServer, type Server } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { JudgeOptions } from '../../src/egress/judge.ts'
+import { newSandbox, describeIsolations } from '../fixtures/sandboxes.ts'
+
+/** Every name is public, and every connection reaches the loopback device. */
+vi.mock(import('../../src/egress/judge.ts'), async (load) => {
+  const original = await load()
+  class LocalJudge extends original.Judge {
+    constructor(options: JudgeOptions) {
+      super({
+        ...options,
+        resolve: async () => ['93.184.216.34'],
+        dial: (_addresses, port) => connect({ host: '127.0.0.1', port, allowHalfOpen: true }),
+      })
+    }
+  }
+  return { ...original, Judge: LocalJudge }
+})
+
+describeIsolations('hosts that are allowed', (isolation, backend) => {
+  const hasOwnNetwork = backend === 'namespaces' || backend === 'bubblewrap'
+  test.skipIf(hasOwnNetwork)('are refused as an option, with what to do', async () => {
+    await expect(
+      newSandbox({ isolation, network: { allow: ['good.test'] } }),
+    ).rejects.toMatchObject({
+      code: 'TOOL_ISOLATION_UNAVAILABLE',
+      message: expect.stringContaining('needs the backend "namespaces" or "bubblewrap"'),
+    })
+  })
+
+  let server: Server
+  let port: number
+  let seen: string[] = []
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      seen.push(`${request.headers.host} ${request.url}`)
+      response.end('hello')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    port = (server.address() as AddressInfo).port
+  })
+  afterAll(() => server.close())
+
+  describe.runIf(hasOwnNetwork)('and a command', () => {
+    test('reaches them, and nothing else', async () => {
+      seen = []
+      const sandbox = await newSandbox({ isolation, network: { allow: [`good.test:${port}`] } })
+      expect(sandbox.report.network).toBe('allow-list')
+      const good = await sandbox.run('curl', ['-sS', '-m', '5', `http://good.test:${port}/a`])
+      expect(good).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'hello', violations: [] })
+      expect(good.network).toMatchObject({
+        decisions: [{ host: 'good.test', port, allowed: true, protocol: 'http' }],
+        omitted: 0,
+      })
+      expect(good.network?.decisions[0]?.bytesReceived).toBeGreaterThan(5)
+      const evil = await sandbox.run('curl', ['-sS', '-f', '-m', '5', `http://evil.test:${port}/b`])
+      expect(evil.exitCode).not.toBe(0)
+      expect(evil.violations).toMatchObject([
+        { rule: 'network.allow', subject: `evil.test:${port}` },
+      ])
+      expect(evil.hint).toContain(`can add "evil.test:${port}" to network.allow`)
+      const around = await sandbox.run('sh', [
+        '-c',
+        `curl -sS -m 5 --noproxy '*' http://127.0.0.1:${port}/c; env -i /usr/bin/curl -sS -m 5 http://good.test:${port}/d; true`,
+      ])
+      expect(around.network?.decisions).toEqual([])
+      expect(seen).toEqual([`good.test:${port} /a`])
+    })
+
+    test('exits as it would without them', async () => {
+      const sandbox = await newSandbox({ isolation, network: { allow: ['good.test'] } })
+      expect(await sandbox.run('sh', ['-c', 'exit 7'])).toMatchObject({
+        status: 'exited',
+        exitCode: 7,
+      })
+      expect((await sandbox.run('sh', ['-c', 'kill -9 $$'])).exitCode ?? 137).toBe(137)
+      expect(await sandbox.run('cat', [], { stdin: 'abc' })).toMatchObject({ stdout: 'abc' })
+      const slow = await sandbox.run('sleep', ['60'], { timeoutMs: 300 })
+      expect(slow.status).toBe('timeout')
+      const none = await sandbox.run('no-such-program')
+      expect(none.status).toBe('spawn-error')
+    })
+
+    test('has a port of its own for each command that runs beside it', async () => {
+      const sandbox = await newSandbox({ isolation, network: { allow: [`good.test:${port}`] } })
+      const all = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          sandbox.run('curl', ['-sS', '-m', '9', `http://good.test:${port}/${index}`]),
+        ),
+      )
+      expect(all.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 8 }, () => 'hello'))
+      expect(all.map(({ network }) => network?.decisions.length)).toEqual(
+        Array.from({ length: 8 }, () => 1),
+      )
+    })
+  })
+})
