@@ -43,7 +43,7 @@ describe('createSandbox', () => {
   test('refuses values that no option has, and names the ones that it has', async () => {
     const rootDir = newRoot()
     await expect(createSandbox({ rootDir, network: 'some' as never })).rejects.toThrow(
-      "Pass 'none' or 'host'.",
+      "Pass 'none', 'host' or { allow: [...] }.",
     )
     await expect(createSandbox({ rootDir, commands: 'lax' as never })).rejects.toThrow(
       "Pass 'auto', 'basic', 'strict', 'off' or a function",
@@ -56,8 +56,12 @@ describe('createSandbox', () => {
     )
   })
 
-  test('refuses a list of hosts rather than opening all of them', async () => {
-    const failure = createSandbox({ rootDir: newRoot(), network: { allow: ['example.com:443'] } })
+  test('refuses a list of hosts where it cannot be enforced, rather than opening all of them', async () => {
+    const failure = createSandbox({
+      rootDir: newRoot(),
+      isolation: 'none',
+      network: { allow: ['example.com:443'] },
+    })
     await expect(failure).rejects.toThrow(code('TOOL_ISOLATION_UNAVAILABLE'))
     await expect(failure).rejects.toSatisfy(SandboxError.isInstance)
   })
