@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs'
 import { posix } from 'node:path'
 import { readFileHead } from './io/read-file-head.ts'
 import type { OpenRoot } from './open-root.ts'
+import { expandHome, userGitConfigs } from './user-git-config.ts'
 
 /** More than any configuration that a person writes. */
 const maxConfigBytes = 256 * 1024
@@ -18,10 +19,9 @@ export interface RepositoryPlace {
 }
 
 /**
- * Returns the paths in a root that the configuration of a repository names as trusted: the directory of its hooks, and
- * the files that it includes. Conditions of includes are not evaluated: each may hold later.
- *
- * Does not see what the user's own or the system's configuration names.
+ * Returns the paths in a root that configurations name as trusted: the directory of the hooks, and the included files.
+ * Reads those of the repository, of this user and of the system. Conditions of includes are not evaluated: each may hold
+ * later.
  */
 export function configuredGitPaths(
   { rootDir, handle }: OpenRoot,
@@ -37,13 +37,28 @@ export function configuredGitPaths(
       if (key === 'path' && depth < maxIncludeDepth) read(path, depth + 1)
     }
   }
+  const readOutside = (config: string, depth: number): void => {
+    for (const { key, value } of settingsAt(config)) {
+      const isHooks = key === 'hookspath'
+      const named = expandHome(value) ?? ''
+      const target = isHooks || named === '' ? named : posix.resolve(posix.dirname(config), named)
+      const path = pathInRoot(rootDir, isHooks ? place.worktree : '', target)
+      if (path === undefined) {
+        if (!isHooks && target !== '' && depth < maxIncludeDepth) readOutside(target, depth + 1)
+      } else if (!found.has(path)) {
+        found.add(path)
+        if (!isHooks && depth < maxIncludeDepth) read(path, depth + 1)
+      }
+    }
+  }
   for (const name of ['config', 'config.worktree']) read(posix.join(place.git, name), 0)
+  for (const config of userGitConfigs()) readOutside(config, 0)
   return [...found]
 }
 
-function pathInRoot(rootDir: string, base: string, value: string): string | undefined {
-  // Git expands it to a home directory.
-  if (value === '' || value.startsWith('~') || value.includes('\0')) return undefined
+function pathInRoot(rootDir: string, base: string, written: string): string | undefined {
+  const value = expandHome(written) ?? ''
+  if (value === '' || value.includes('\0')) return undefined
   const path = posix.relative(rootDir, posix.resolve(rootDir, base, value))
   return path === '' || path === '..' || path.startsWith('../') ? undefined : path
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { describeIsolations, newRoot, newSandbox } from '../fixtures/sandboxes.ts'
 
 const identity = ['-c', 'user.name=o', '-c', 'user.email=o@x']
@@ -39,6 +39,56 @@ const scenes: Readonly<Record<string, (root: string) => string>> = {
     return 'deep/two.gitconfig'
   },
 }
+
+/** What the owner's own configuration, outside the root, can say, with the file that an attack writes. */
+const ownScenes: Readonly<Record<string, (root: string) => { config: string; path: string }>> = {
+  'core.hooksPath from the root': () => ({
+    config: '[core]\n\thooksPath = scripts/hooks\n',
+    path: 'scripts/hooks/pre-commit',
+  }),
+  'core.hooksPath as an absolute path': (root) => ({
+    config: `[core]\n\thooksPath = ${root}/tools/hooks\n`,
+    path: 'tools/hooks/pre-commit',
+  }),
+  'include.path in the root': (root) => ({
+    config: `[include]\n\tpath = ${root}/shared.gitconfig\n`,
+    path: 'shared.gitconfig',
+  }),
+  'core.hooksPath in a file that it includes': (root) => {
+    const included = join(newRoot(), 'more.gitconfig')
+    writeFileSync(included, `[core]\n\thooksPath = ${root}/more/hooks\n`)
+    return { config: `[include]\n\tpath = ${included}\n`, path: 'more/hooks/pre-commit' }
+  },
+}
+
+describeIsolations("what the owner's own configuration names in a root", (isolation) => {
+  afterEach(() => vi.unstubAllEnvs())
+
+  test.each(Object.entries(ownScenes))('by %s is kept from an agent', async (_, prepare) => {
+    const root = newRoot()
+    execFileSync('git', ['init', '-q', '-b', 'main', root])
+    const { config, path } = prepare(root)
+    const own = join(newRoot(), 'gitconfig')
+    writeFileSync(own, config)
+    const plant = 'mkdir -p "$(dirname "$1")"; echo evil > "$1"'
+
+    // The control: an owner who has not set it keeps what a command writes there.
+    const free = await newSandbox({ isolation })
+    execFileSync('git', ['init', '-q', free.rootDir])
+    expect((await free.run('sh', ['-c', plant, 'sh', path])).violations).toEqual([])
+    expect(existsSync(join(free.rootDir, path))).toBe(true)
+
+    vi.stubEnv('GIT_CONFIG_GLOBAL', own)
+    const sandbox = await newSandbox({ rootDir: root, isolation })
+    const { violations } = await sandbox.run('sh', ['-c', plant, 'sh', path])
+    expect(existsSync(join(root, path))).toBe(false)
+    expect(violations).toHaveLength(1)
+    await expect(sandbox.files.write(path, 'evil')).rejects.toMatchObject({
+      code: 'TOOL_PATH_DENIED',
+    })
+    expect(existsSync(join(root, path))).toBe(false)
+  })
+})
 
 describeIsolations('what the configuration of a repository names', (isolation) => {
   test.each(Object.entries(scenes))('by %s is kept from an agent', async (_, prepare) => {
