@@ -4,8 +4,12 @@ import { unavailable } from './sqlite-failure.ts'
 /** The file of a log, by the directory entry and the inode that it was opened with. */
 export interface LogFile {
   readonly path: string
-  /** Throws when the path no longer names this file. */
-  assertInPlace(): void
+  /**
+   * Throws when the path no longer names this file.
+   *
+   * @param seenMs Does not look when it was seen in its place less than so many milliseconds ago. @default 0
+   */
+  assertInPlace(seenMs?: number): void
 }
 
 /** A log's file and those that SQLite keeps beside it. */
@@ -22,11 +26,15 @@ export function filesOf(path: string): readonly string[] {
 export function claimLogFile(path: string): LogFile {
   for (const beside of filesOf(path)) refuseLink(beside)
   const { dev, ino } = createOrCheck(path)
+  let seenAt = -Infinity
   return {
     path,
-    assertInPlace() {
+    assertInPlace(seenMs = 0) {
+      if (seenMs > 0 && performance.now() - seenAt < seenMs) return
       const now = lstatSync(path, { throwIfNoEntry: false })
-      if (now?.ino === ino && now.dev === dev) return
+      const isInPlace = now?.ino === ino && now.dev === dev
+      seenAt = isInPlace ? performance.now() : -Infinity
+      if (isInPlace) return
       throw unavailable(
         'file-replaced',
         `The file of the tool-call log was ${now === undefined ? 'deleted' : 'replaced'} while it was open, so no call can be recorded in it. ` +

@@ -149,10 +149,11 @@ function logOn(connection: LogConnection, file: string | null): SqliteLog {
     },
 
     finish(callToken, patch) {
-      return connection.write('record the end of a call', () => {
+      const finish = (): 'ok' | 'fenced' => {
         const { changes } = connection.prepare(finishSql).run(...finishValues(callToken, patch))
         return Number(changes) === 1 ? 'ok' : 'fenced'
-      })
+      }
+      return connection.write('record the end of a call', finish, shortCallMs)
     },
 
     renew(callToken, leaseExpiresAtMs) {
@@ -177,6 +178,13 @@ function logOn(connection: LogConnection, file: string | null): SqliteLog {
     close: () => connection.close(),
   })
 }
+
+/**
+ * The end of a call that took less does not look for the file again: its start has. A file deleted in between is noticed by
+ * the next start, as one that is deleted just after the call is. Each look costs a short call as much as a tool that does
+ * nothing.
+ */
+const shortCallMs = 1
 
 /** One statement, so the row and its claim are stored together or not at all. */
 function insertRow(connection: LogConnection, row: StartRow, options: StartOptions): StartResult {

@@ -84,6 +84,17 @@ describe('a log whose file goes away while it is open', () => {
     await log.close()
   })
 
+  it('refuses the end of a call during which it was deleted', async () => {
+    const log = createSqliteLog({ path })
+    const row = call()
+    log.start(row, relaxed)
+    rmSync(path)
+    const startedAt = performance.now()
+    vi.spyOn(performance, 'now').mockReturnValue(startedAt + 10)
+    expect(() => log.finish(row.callToken, succeeded)).toThrow(unavailable('file-replaced'))
+    await log.close()
+  })
+
   it('takes calls that end in no file without that check, as a control', async () => {
     const database = new Database(path)
     const log = createSqliteLog({ database })
