@@ -32,7 +32,14 @@ export function logConformance(runner: TestRunner, options: LogConformanceOption
   runner.describe(`the ${options.name} log`, () => {
     for (const group of new Set(tests.map((test) => test.group))) {
       runner.describe(group, () => {
-        for (const { name, skipped, run } of tests.filter((test) => test.group === group)) {
+        const members = tests.filter((test) => test.group === group)
+        const reason = members[0]?.skipped ?? null
+        // A group that does not apply is one thing that does not apply.
+        if (reason !== null && members.every(({ skipped }) => skipped === reason)) {
+          runner.it.skip(`all ${members.length} tests (${reason})`, () => {})
+          return
+        }
+        for (const { name, skipped, run } of members) {
           if (skipped === null) runner.it(name, run, timeoutMs)
           else runner.it.skip(`${name} (${skipped})`, () => {})
         }
