@@ -62,7 +62,7 @@ export function createBashTool(options: BundleOptions): DefinedTool<BashInput, s
     sideEffect: true,
     idempotent: false,
     // Without a network, a command changes only files under the root, visible with `git diff`.
-    effectScope: (task) => ((options.allowNetwork ?? task.allowNetwork) ? 'external' : 'workspace'),
+    effectScope: (task) => (opensNetwork(options, task) ? 'external' : 'workspace'),
     async execute({ cmd, args, opts }, ctx) {
       const result = await runInSandbox({ cmd, args, opts }, ctx, options)
       options.onCommand?.({ toolCallId: ctx.toolCallId, cmd, args: args ?? [], result })
@@ -70,6 +70,14 @@ export function createBashTool(options: BundleOptions): DefinedTool<BashInput, s
       throw failure(cmd, result)
     },
   })
+}
+
+/** Whether a command may change something that no `git diff` shows. */
+function opensNetwork(
+  { network, allowNetwork }: BundleOptions,
+  task: { readonly allowNetwork: boolean },
+): boolean {
+  return network !== undefined || (allowNetwork ?? task.allowNetwork)
 }
 
 async function runInSandbox(
@@ -133,6 +141,7 @@ function failure(cmd: string, result: RunResult): SmithersError {
     signal: result.signal,
     durationMs: Math.round(result.durationMs),
     enforced: result.enforced,
+    ...(result.network === undefined ? {} : { network: result.network }),
     ...(result.violations.length === 0 ? {} : { violations: result.violations }),
   }
   if (result.error !== undefined) {

@@ -1,6 +1,13 @@
 import { resolve } from 'node:path'
-import type { CommandLimits, RunResult, SandboxOptions } from '@smithers/sandbox'
-import { callback, type FieldsOf, flag, sandboxOptions, text } from '@smithers/sandbox/options'
+import type { CommandLimits, NetworkOptions, RunResult, SandboxOptions } from '@smithers/sandbox'
+import {
+  accepts,
+  callback,
+  type FieldsOf,
+  flag,
+  sandboxOptions,
+  text,
+} from '@smithers/sandbox/options'
 
 /** Options that a bundle fixes for its tools. Missing options come from the context of each call. */
 export interface BundleOptions {
@@ -12,6 +19,11 @@ export interface BundleOptions {
   readonly isolation?: SandboxOptions['isolation'] | undefined
   /** Whether commands may use the network; `false` overrides the context. @default the context's `allowNetwork` */
   readonly allowNetwork?: boolean | undefined
+  /**
+   * Which hosts commands may reach, and nothing else; overrides `allowNetwork`. Needs the isolation backend `namespaces` or
+   * `bubblewrap`. @default the context's `allowNetwork`
+   */
+  readonly network?: NetworkOptions | undefined
   /** The static check of a command line while the network is off. @default 'auto' */
   readonly commands?: SandboxOptions['commands'] | undefined
   /** Rules for files: extra readable paths for commands, denied globs, protected names, hard links. */
@@ -40,11 +52,18 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   limits: sandboxOptions.limits,
   isolation: sandboxOptions.isolation,
   allowNetwork: flag,
+  network: hosts,
   commands: sandboxOptions.commands,
   files: sandboxOptions.files,
   env: sandboxOptions.env,
   onCommand: callback,
   warn: callback,
+}
+
+/** The words `'none'` and `'host'` are `allowNetwork` here. */
+function hosts(...[value, name, all]: Parameters<typeof text>): unknown {
+  if (typeof value === 'object') return sandboxOptions.network(value, name, all)
+  return accepts('{ allow: [...] }; allowNetwork opens all of it', () => false)(value, name, all)
 }
 
 /** No option fixed: everything comes from the context of the call. */

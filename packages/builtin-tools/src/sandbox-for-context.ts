@@ -63,7 +63,8 @@ export function withSandbox<Result>(
   work: (sandbox: Sandbox) => Promise<Result>,
 ): Promise<Result> {
   const allowNetwork = bundle.allowNetwork ?? context.allowNetwork
-  const options = { ...policyOf(bundle), network: allowNetwork ? 'host' : 'none' } as const
+  const network: SandboxOptions['network'] = bundle.network ?? (allowNetwork ? 'host' : 'none')
+  const options = { ...policyOf(bundle), network }
   return inSandbox(context, bundle, options, (sandbox) => {
     refuseForgeableLog(sandbox, {
       rootDir: bundle.rootDir ?? context.rootDir,

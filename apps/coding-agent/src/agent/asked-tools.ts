@@ -9,10 +9,20 @@ export interface Asking {
   readonly oncePerFile: boolean
 }
 
+/** Rules for hosts, when there are any; otherwise the context decides. */
+export function networkOfHosts(allow: readonly string[]): {
+  network?: { allow: readonly string[] }
+} {
+  return allow.length === 0 ? {} : { network: { allow } }
+}
+
 /** The built-in tools, with approval required for calls of the named ones. */
-export function askedTools({ tools: names, oncePerFile }: Asking): BuiltinTools {
+export function askedTools(
+  { tools: names, oncePerFile }: Asking,
+  allowHosts: readonly string[] = [],
+): BuiltinTools {
   // What is not enforced was printed when the run began.
-  const tools = createBuiltinTools({ warn() {} })
+  const tools = createBuiltinTools({ warn() {}, ...networkOfHosts(allowHosts) })
   const asked = new Set<string>()
   const needsApproval = ({ path }: { readonly path?: string }): boolean => {
     if (!oncePerFile || path === undefined) return true

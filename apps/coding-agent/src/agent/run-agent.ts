@@ -27,6 +27,8 @@ export interface AgentRunOptions {
   /** @default a name made of the time */
   readonly runId: string | undefined
   readonly allowNetwork: boolean
+  /** Rules for the hosts that commands may reach. Empty: `allowNetwork` decides. */
+  readonly allowHosts: readonly string[]
   readonly maxOutputBytes: number | undefined
   readonly timeoutMs: number | undefined
   readonly maxSteps: number
@@ -70,7 +72,7 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
     model: options.modelName,
     rootDir: options.rootDir,
     logPath: options.logPath,
-    isolation: await isolationFor(options.rootDir, options.allowNetwork),
+    isolation: await isolationFor(options.rootDir, options.allowNetwork, options.allowHosts),
   })
   const progress: Progress = { steps: 0, answer: '', finishReason: 'other' }
   const calls = observeCalls(runId, reporter)
@@ -135,7 +137,7 @@ function createRun(options: AgentRunOptions, runId: string, attempt: number): To
 }
 
 async function converse(options: AgentRunOptions, run: ToolRun, progress: Progress): Promise<void> {
-  const tools = run.tools(askedTools(options.ask))
+  const tools = run.tools(askedTools(options.ask, options.allowHosts))
   const agent = new ToolLoopAgent({
     model: options.model,
     instructions,
