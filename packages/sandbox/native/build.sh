@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the program for both architectures, bit for bit the same wherever it runs, and writes down with what.
-# Options: --check builds to a temporary directory and compares with what is committed. Other compilers give other bytes:
-# with those it only shows that the sources build.
+# Options: --check builds to a temporary directory, compares with what is committed, and analyses the sources. Other
+# compilers give other bytes and findings: with those it only shows that the sources build.
 set -eu
 cd "$(dirname "$0")"
 export LC_ALL=C SOURCE_DATE_EPOCH=0
@@ -15,8 +15,16 @@ hash_bytes=$(printf '%s' "$hash" | sed 's/../0x&,/g; s/,$//')
 
 flags='-O2 -std=gnu11 -ffreestanding -fno-builtin -fno-tree-loop-distribute-patterns -fno-stack-protector
   -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-ident -fno-pie -no-pie -nostdlib -static
-  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Werror -s
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wvla -Wstack-usage=20480 -Werror -s
   -Wl,--build-id=none -Wl,-z,noseparate-code -Wl,-z,norelro -Wl,-z,noexecstack'
+
+# Every path through every file; a finding fails.
+analyse() {
+  for file in $programs; do
+    # shellcheck disable=SC2086
+    gcc -fanalyzer ${flags%%-nostdlib*} -Wall -Wextra -Werror -DSOURCE_HASH=0 -c -o /dev/null "$file"
+  done
+}
 
 output=../bin
 [ "${1:-}" = --check ] && output=$(mktemp -d)
@@ -65,6 +73,7 @@ if [ "$output" = ../bin ]; then
   cat BUILT-WITH
   wc -c "$output"/linux-*/confine
 elif ! compilers | grep -qvxFf BUILT-WITH; then
+  analyse
   describe "$output" | diff - BUILT-WITH
   for architecture in x64 arm64; do
     cmp "$output/linux-$architecture/confine" "../bin/linux-$architecture/confine"
