@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { IsolationBackend, IsolationProperty } from './backend.ts'
 import { canaryProgram, type CanaryReport, type CanaryTraps } from './canary-program.ts'
 import { makeTemporaryDirectory } from './process-directory.ts'
+import { homeDirectory } from '../options/home-directory.ts'
 
 /** The part of a backend that starts commands. */
 type Starter = Pick<IsolationBackend, 'prepare' | 'start'>
@@ -144,7 +144,7 @@ async function runConfined(
       limits: { temporaryMb: 16 },
     },
     // Electron runs as Node only with this variable.
-    env: { PATH: '/usr/bin:/bin', HOME: homedir(), ELECTRON_RUN_AS_NODE: '1' },
+    env: { PATH: '/usr/bin:/bin', HOME: homeDirectory(), ELECTRON_RUN_AS_NODE: '1' },
     limits: { fileMb: null, cpuSeconds: null, processes: null },
     controlGroups: [],
     hasInput: false,

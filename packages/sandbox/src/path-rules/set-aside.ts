@@ -13,7 +13,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { basename, join, posix } from 'node:path'
 import { systemCode } from '../files/file-error.ts'
 import type { OpenRoot } from '../files/open-root.ts'
@@ -22,6 +22,7 @@ import { openBeneathTree } from '../files/guard/beneath-tree.ts'
 import { emptyDirectory } from '../files/operations/remove-tree.ts'
 import { isWithin } from './path-order.ts'
 import type { SavedContent } from './path-snapshot.ts'
+import { homeDirectory } from '../options/home-directory.ts'
 
 /**
  * The directory outside the root where changes that were undone are kept: `smithers/set-aside/NAME-HASH` in
@@ -29,7 +30,7 @@ import type { SavedContent } from './path-snapshot.ts'
  */
 export function setAsideDirectory(
   rootDir: string,
-  stateDirectory: string = process.env['XDG_STATE_HOME'] || join(homedir(), '.local/state'),
+  stateDirectory: string = process.env['XDG_STATE_HOME'] || join(homeDirectory(), '.local/state'),
 ): string | undefined {
   const candidates = [stateDirectory, '/var/tmp', tmpdir()]
   const base = candidates.find((path) => path.startsWith('/') && !isWithin(path, rootDir))

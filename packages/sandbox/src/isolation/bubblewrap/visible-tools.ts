@@ -1,9 +1,9 @@
-import { homedir } from 'node:os'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import type { IsolationPolicy } from '../isolation-policy.ts'
 import { firstHiddenFile } from './command-visibility.ts'
 import { knownSystemMounts } from './system-mounts.ts'
 import { toolchainDirectories, type ToolchainSearch } from './toolchains.ts'
+import { homeDirectory } from '../../options/home-directory.ts'
 
 /** The part of a request that decides which tools a command sees. */
 export interface ToolRequest {
@@ -31,7 +31,7 @@ export function visibleTools(
   // This process's PATH, not the command's: the environment of a command must not choose what it may read.
   const search = {
     path: process.env['PATH'] ?? '',
-    home: homedir(),
+    home: homeDirectory(),
     rootDir,
     visible: [...programs.visible, ...etc.directories, rootDir],
   }

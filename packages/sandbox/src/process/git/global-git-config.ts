@@ -1,8 +1,8 @@
 import { realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { makeTemporaryDirectory } from '../../isolation/process-directory.ts'
 import { readFileHead } from '../../files/io/read-file-head.ts'
+import { homeDirectory } from '../../options/home-directory.ts'
 
 /** The global configuration of git for the commands of one sandbox. */
 export interface GlobalGitConfig {
@@ -31,9 +31,9 @@ export function createGlobalGitConfig(rootDir: string): GlobalGitConfig {
 function userConfigs(): readonly string[] {
   const { GIT_CONFIG_GLOBAL: own, XDG_CONFIG_HOME: configured } = process.env
   const base =
-    configured === undefined || configured === '' ? join(homedir(), '.config') : configured
+    configured === undefined || configured === '' ? join(homeDirectory(), '.config') : configured
   const paths =
-    own === undefined ? [join(base, 'git/config'), join(homedir(), '.gitconfig')] : [own]
+    own === undefined ? [join(base, 'git/config'), join(homeDirectory(), '.gitconfig')] : [own]
   return paths.map((path) => {
     try {
       return readFileHead(realpathSync(path), maxConfigBytes)?.toString('utf8') ?? ''
