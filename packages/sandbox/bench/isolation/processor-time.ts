@@ -22,12 +22,11 @@ export function countProcessorTime(): ProcessorTime | null {
       return {
         milliseconds: () => read(readFileSync(join(directory, file), 'latin1')),
         leave: () => {
-          writeFileSync(join(parent, 'cgroup.procs'), String(process.pid))
-          try {
-            rmdirSync(directory)
-          } catch {
-            // The helper is in it until this process ends.
+          // The helper of the backends is in it, too.
+          for (const pid of readFileSync(join(directory, 'cgroup.procs'), 'latin1').split('\n')) {
+            if (pid !== '') writeFileSync(join(parent, 'cgroup.procs'), pid)
           }
+          rmdirSync(directory)
         },
       }
     } catch {
