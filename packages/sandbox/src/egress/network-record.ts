@@ -56,7 +56,7 @@ export interface NetworkUse {
 export type OpenDecision = { -readonly [Name in keyof NetworkDecision]: NetworkDecision[Name] }
 
 /** The `detail` of a request without any user name and token. */
-export const missingCredentials = 'missing'
+const missingCredentials = 'missing'
 
 const maxKept = 200
 const maxDenialsKept = 50
