@@ -12,6 +12,8 @@ const config: ViteUserConfig = {
   test: {
     reporters: ['default', './scripts/closing-line-reporter.ts'],
     coverage: { provider: 'v8', include: ['packages/*/src/**'], reporter: ['text'] },
+    // Vitest leaves one core free, which on a machine with two is every second one. Most tests wait for processes.
+    maxWorkers: '100%',
     // Generous: a test waits for a fact, never for a time, and a loaded machine is no failure.
     testTimeout: 240_000,
     hookTimeout: 240_000,
