@@ -21,7 +21,7 @@ interface RunOptions {
   readonly baseUrl?: string
   readonly run?: string
   readonly allowNetwork?: true
-  readonly allowHost?: readonly string[]
+  readonly allowHost: readonly string[]
   readonly maxOutputBytes?: number
   readonly toolTimeoutMs?: number
   readonly maxSteps: number
@@ -63,7 +63,8 @@ export function addRunCommand(program: Command, surroundings: RunCommandSurround
     .option(
       '--allow-host <host>',
       'let commands reach this host, as "example.com", "*.example.com" or "example.com:8080"; may be repeated',
-      (host: string, earlier: readonly string[] = []) => [...earlier, host],
+      (host: string, earlier: string[]) => [...earlier, host],
+      [] as string[],
     )
     .option('--json', 'print JSON Lines: run-start, text, call-start, call-end, run-end')
     .addHelpText(
@@ -117,7 +118,7 @@ async function run(
       logPath,
       runId: options.run,
       allowNetwork: options.allowNetwork === true,
-      allowHosts: options.allowHost ?? [],
+      allowHosts: options.allowHost,
       maxOutputBytes: options.maxOutputBytes,
       timeoutMs: options.toolTimeoutMs,
       maxSteps: options.maxSteps,

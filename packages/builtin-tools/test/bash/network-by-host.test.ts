@@ -25,10 +25,10 @@ test.runIf(hasOwnNetwork)(
     })
     const run = createToolRun({ rootDir })
     const { bash } = run.tools(tools)
-    const call = bash.execute({ cmd: 'curl', args: ['-sS', '-m', '5', 'https://evil.test/'] }, {
-      toolCallId: 'call-1',
-      messages: [],
-    } as never)
+    const call = bash.execute(
+      { cmd: 'curl', args: ['-sS', '-m', '5', 'https://evil.test/'] },
+      { toolCallId: 'call-1', messages: [] },
+    )
     await expect(call).rejects.toThrow(
       'Blocked by the sandbox: evil.test:443 is not in network.allow. The user who runs the sandbox can add "evil.test" to network.allow.',
     )

@@ -181,7 +181,7 @@ function countsOwnProcesses({ enforced: { backend } }: RunSettings): boolean {
  * counts only this command's processes; bubblewrap would need another program before each command, which takes longer
  * than starting the command does.
  */
-export function processLimit(settings: RunSettings, limits: ResolvedLimits): number | null {
+function processLimit(settings: RunSettings, limits: ResolvedLimits): number | null {
   if (!countsOwnProcesses(settings)) return null
   if (limits.processes !== null) return limits.processes
   return settings.enforced.backend === 'namespaces' ? defaultProcesses : null

@@ -7,7 +7,7 @@ import type { ToolCallRow } from '../log/tool-call-row.ts'
 /** An attempt of this process, as other attempts of the same task see it. */
 export interface WorkingAttempt {
   readonly task: Pick<TaskContext, 'attempt'>
-  /** When its last call began, on the clock of {@link callClock}. */
+  /** When its last call began, on the clock of `callClock`. */
   readonly lastCallAt: number
   readonly isCalling: boolean
   readonly isOver: boolean
@@ -31,7 +31,7 @@ const shared: Shared = (global[sharedKey] ??= {
 })
 
 /** Counts calls: the clock has too few moments to tell which of two came first. */
-export const callClock: { moment: number } = shared
+const callClock: { moment: number } = shared
 
 const forgotten = new FinalizationRegistry<{ key: string; ref: WeakRef<WorkingAttempt> }>(
   ({ key, ref }) => {
@@ -63,7 +63,7 @@ export class AttemptsBeside {
     this.#metCalling = new Set(calling.map(({ task: { attempt } }) => attempt))
   }
 
-  /** Notes that a call begins, and returns when on the clock of {@link callClock}. */
+  /** Notes that a call begins, and returns when on the clock of `callClock`. */
   beginCall(): number {
     this.#attempts ??= this.#enter()
     callClock.moment += 1
