@@ -49,7 +49,10 @@ describe('createBuiltinTools', () => {
     [{ allowNetwork: 1 }, 'allowNetwork is 1. Pass true or false.'],
     [{ allowNetwork: {} }, 'allowNetwork is an object. Pass true or false.'],
     [{ allowNetwork: null }, 'allowNetwork is null. Pass true or false.'],
-    [{ network: 'host' }, 'Unknown option "network". Did you mean allowNetwork?'],
+    [
+      { network: 'host' },
+      'network is "host". Pass { allow: [...] }; allowNetwork opens all of it.',
+    ],
     [
       { commands: 'none' },
       "commands is \"none\". Pass 'auto', 'basic', 'strict', 'off' or a function",
