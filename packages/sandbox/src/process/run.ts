@@ -45,7 +45,7 @@ export async function runCommand(
   try {
     refuseByPolicy(settings, call)
     refuseChangedRoot(settings)
-    const opened = settings.files.openDirectory('.')
+    const opened = await openToEnter(settings, '.')
     try {
       const root = openRootAt(settings.rootDir, opened.fd)
       const { isolated, rules } = await runBelow(root, settings, call)
@@ -100,7 +100,7 @@ async function runBelow(
   const deny = await deniedNames(root, settings, call)
   // The search for denied names can take a while.
   refuseChangedRoot(settings)
-  const directory = await openWorkingDirectory(settings, call)
+  const directory = await openToEnter(settings, call.options.cwd ?? '.')
   try {
     return await runIn({ root, directory }, settings, call, deny)
   } finally {
@@ -108,15 +108,13 @@ async function runBelow(
   }
 }
 
-async function openWorkingDirectory(
-  { files }: RunSettings,
-  { options: { cwd = '.' } }: CommandCall,
-): Promise<OpenDirectory> {
+/** Opens the root or the working directory. A command may have taken its permissions away. */
+async function openToEnter({ files }: RunSettings, path: string): Promise<OpenDirectory> {
   try {
-    return files.openDirectory(cwd)
+    return files.openDirectory(path)
   } catch (error) {
-    const stat = await files.stat(cwd).catch(() => undefined)
-    const problem = cwdError(error, cwd, stat?.kind)
+    const stat = await files.stat(path).catch(() => undefined)
+    const problem = cwdError(error, path, stat?.kind)
     const isRule = problem.code === 'TOOL_PATH_ESCAPE' || problem.code === 'TOOL_PATH_DENIED'
     throw new NotStarted(isRule ? 'refused' : 'spawn-error', problem)
   }
