@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { DefaultBounds } from '../../src/process/resource-limits/default-bounds.ts'
+import type { WatchedUse } from '../../src/process/resource-limits/watch-use.ts'
 import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
 
 const machine = vi.hoisted(() => ({ memoryMb: 1e6, processes: 1e6 }))
@@ -8,7 +8,7 @@ const machine = vi.hoisted(() => ({ memoryMb: 1e6, processes: 1e6 }))
 vi.mock('../../src/process/resource-limits/watch-use.ts', async (load) => {
   const actual = await load<typeof import('../../src/process/resource-limits/watch-use.ts')>()
   const watchUse: typeof actual.watchUse = (processes, watched, onExceeded) => {
-    const small = (name: keyof DefaultBounds) =>
+    const small = (name: keyof WatchedUse) =>
       watched[name] === null ? null : { limit: machine[name], mayBeReached: () => true }
     return actual.watchUse(
       processes,

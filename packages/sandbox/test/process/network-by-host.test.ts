@@ -1,24 +1,12 @@
-import { connect } from 'node:net'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { JudgeOptions } from '../../src/egress/judge.ts'
 import { describeNetworks, describeWithoutNetworks, newSandbox } from '../fixtures/sandboxes.ts'
 
-/** Every name is public, and every connection reaches the loopback device. */
 vi.mock(import('../../src/egress/judge.ts'), async (load) => {
-  const original = await load()
-  class LocalJudge extends original.Judge {
-    constructor(options: JudgeOptions) {
-      super({
-        ...options,
-        resolve: async () => ['93.184.216.34'],
-        dial: (_addresses, port) => connect({ host: '127.0.0.1', port, allowHalfOpen: true }),
-      })
-    }
-  }
-  return { ...original, Judge: LocalJudge }
+  const { withLocalJudge } = await import('../fixtures/local-judge.ts')
+  return withLocalJudge(await load())
 })
 
 describeWithoutNetworks('hosts that are allowed', (isolation) => {

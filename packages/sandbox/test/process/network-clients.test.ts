@@ -2,25 +2,15 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { JudgeOptions } from '../../src/egress/judge.ts'
 import { describeNetworks, newRoot, newSandbox } from '../fixtures/sandboxes.ts'
 
 vi.mock(import('../../src/egress/judge.ts'), async (load) => {
-  const original = await load()
-  class LocalJudge extends original.Judge {
-    constructor(options: JudgeOptions) {
-      super({
-        ...options,
-        resolve: async () => ['93.184.216.34'],
-        dial: (_addresses, port) => connect({ host: '127.0.0.1', port, allowHalfOpen: true }),
-      })
-    }
-  }
-  return { ...original, Judge: LocalJudge }
+  const { withLocalJudge } = await import('../fixtures/local-judge.ts')
+  return withLocalJudge(await load())
 })
 
 const node = realpathSync(process.execPath)

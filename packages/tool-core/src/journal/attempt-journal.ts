@@ -48,7 +48,7 @@ export class AttemptJournal {
   settled = false
   /** Undefined for a run whose id was made for it, which has no other attempts. */
   readonly beside: AttemptsBeside | undefined
-  /** When its last call began, on the clock of `callClock`. */
+  /** When its last call began, by the count of `AttemptsBeside.beginCall`. */
   lastCallAt = 0
   #ordinal = 0
   #baseSeq = 0

@@ -7,7 +7,7 @@ import type { ToolCallRow } from '../log/tool-call-row.ts'
 /** An attempt of this process, as other attempts of the same task see it. */
 export interface WorkingAttempt {
   readonly task: Pick<TaskContext, 'attempt'>
-  /** When its last call began, on the clock of `callClock`. */
+  /** When its last call began, by the count of {@link AttemptsBeside.beginCall}. */
   readonly lastCallAt: number
   readonly isCalling: boolean
   readonly isOver: boolean
@@ -16,6 +16,7 @@ export interface WorkingAttempt {
 interface Shared {
   readonly attempts: Map<string, Set<WeakRef<WorkingAttempt>>>
   readonly logs: WeakMap<ToolCallLog, number>
+  /** Counts calls: the clock has too few moments to tell which of two came first. */
   moment: number
   logCount: number
 }
@@ -29,9 +30,6 @@ const shared: Shared = (global[sharedKey] ??= {
   moment: 0,
   logCount: 0,
 })
-
-/** Counts calls: the clock has too few moments to tell which of two came first. */
-const callClock: { moment: number } = shared
 
 const forgotten = new FinalizationRegistry<{ key: string; ref: WeakRef<WorkingAttempt> }>(
   ({ key, ref }) => {
@@ -49,7 +47,7 @@ export class AttemptsBeside {
   readonly #self: WorkingAttempt
   readonly #key: string
   #attempts: Set<WeakRef<WorkingAttempt>> | undefined
-  readonly #since = (callClock.moment += 1)
+  readonly #since = (shared.moment += 1)
   readonly #sinceMs = Date.now()
   /** Numbers of the attempts that were in the middle of a call when this one began. */
   readonly #metCalling: ReadonlySet<number>
@@ -63,11 +61,11 @@ export class AttemptsBeside {
     this.#metCalling = new Set(calling.map(({ task: { attempt } }) => attempt))
   }
 
-  /** Notes that a call begins, and returns when on the clock of `callClock`. */
+  /** Notes that a call begins, and returns when by the count of {@link AttemptsBeside.beginCall}. */
   beginCall(): number {
     this.#attempts ??= this.#enter()
-    callClock.moment += 1
-    return callClock.moment
+    shared.moment += 1
+    return shared.moment
   }
 
   /** Lets others see this attempt. Not before its first call: many tasks of a workflow make none. */
