@@ -13,7 +13,13 @@ export type {
   RunResult,
 } from './process/run-types.ts'
 export type { FilePolicy } from './files/file-policy.ts'
-export type { NetworkAnswer, NetworkLimits, NetworkOptions } from './egress/network-options.ts'
+export type {
+  NetworkAnswer,
+  NetworkLimits,
+  NetworkOptions,
+  OnNetworkDecision,
+} from './egress/network-options.ts'
+export type { NetworkDecisionEvent } from './process/network-use.ts'
 export type { NetworkDecision, NetworkReason, NetworkUse } from './egress/network-record.ts'
 export type { Violation } from './path-rules/violation.ts'
 export type { ViolationEvent } from './process/run-result.ts'

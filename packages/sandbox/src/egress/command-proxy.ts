@@ -7,7 +7,7 @@ import { denialAnswer } from './denial.ts'
 import { readAuthority } from './host.ts'
 import type { Judge } from './judge.ts'
 import type { ResolvedNetworkLimits } from './network-options.ts'
-import { NetworkRecord } from './network-record.ts'
+import { type NetworkDecision, NetworkRecord } from './network-record.ts'
 import { forwardRequest, forwardUpgrade } from './plain-http.ts'
 import { type InsideTunnel, type ProxyContext, withoutCredentials } from './proxy-context.ts'
 import { serveSocks } from './socks.ts'
@@ -27,6 +27,7 @@ export interface CommandProxyOptions {
   readonly judge: Judge
   readonly limits: ResolvedNetworkLimits
   readonly socketPath: string
+  readonly onRecord?: ((decision: NetworkDecision) => void) | undefined
 }
 
 const socks5 = 5
@@ -39,7 +40,7 @@ const socks5 = 5
  * command can take by it is bounded by `limits`.
  */
 export async function openCommandProxy(options: CommandProxyOptions): Promise<CommandProxy> {
-  const { judge, limits, socketPath } = options
+  const { judge, limits, socketPath, onRecord } = options
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerMs,
@@ -55,7 +56,7 @@ export async function openCommandProxy(options: CommandProxyOptions): Promise<Co
   const context: ProxyContext = {
     judge,
     limits,
-    record: new NetworkRecord(),
+    record: new NetworkRecord(onRecord),
     credentials: newCredentials(),
     own(socket) {
       sockets.add(socket)

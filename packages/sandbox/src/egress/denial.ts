@@ -12,7 +12,7 @@ export function explainDenial(denied: DeniedConnection): string {
   const explanations: Readonly<Record<NetworkReason, string>> = {
     'not-allowed': `${where} is not in network.allow. The user who runs the sandbox can add ${JSON.stringify(ruleFor(denied))} to network.allow. ${noWayAround}`,
     denied: `${where} is refused by ${JSON.stringify(rule)} in network.deny. The user who runs the sandbox can change that list. ${noWayAround}`,
-    'refused-by-callback': `network.onDecision refused ${where}. ${noWayAround}`,
+    'refused-by-callback': `${detail === undefined ? `network.onDecision refused ${where}.` : `${where} is refused. ${printable(detail)}`} ${noWayAround}`,
     'invalid-host': `${where} is not a host name that all programs read alike. Write it in lower case ASCII, an international name in its "xn--" form, an IPv4 address as four decimal numbers.`,
     'address-not-public': `${where} leads to ${detail ?? 'an address'}, which is not an address of the public internet. The user who runs the sandbox can add that address with its port to network.allow.`,
     'server-name': `the connection to ${where} asked for ${detail ?? 'another host'} in its TLS handshake. Connect to that host by its own name.`,
@@ -33,6 +33,11 @@ export function explainDenial(denied: DeniedConnection): string {
 function ruleFor({ host, port }: DeniedConnection): string {
   const name = shown(host)
   return port === 80 || port === 443 ? name : `${name}:${port}`
+}
+
+/** What a callback said, on one line. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
 /** What a command spelled may be anything: bounded, in visible ASCII, so that it cannot write lines of its own. */

@@ -1,13 +1,26 @@
 import { join } from 'node:path'
 import { type CommandProxy, openCommandProxy } from './command-proxy.ts'
 import { Judge } from './judge.ts'
-import { type NetworkOptions, resolveNetworkLimits } from './network-options.ts'
+import {
+  type NetworkOptions,
+  type OnNetworkDecision,
+  resolveNetworkLimits,
+} from './network-options.ts'
+import type { NetworkDecision } from './network-record.ts'
 import { readRules } from './rules.ts'
 
 /** The network of one sandbox, as far as its rules open it. */
 export interface Egress {
   /** Opens the way out for one command; to be closed when the command has ended. */
-  open(): Promise<CommandProxy>
+  open(command?: CommandDecisions): Promise<CommandProxy>
+}
+
+/** How the decisions about one command are made and told. */
+export interface CommandDecisions {
+  /** @default `onDecision` of the sandbox */
+  readonly onDecision?: OnNetworkDecision | undefined
+  /** Called with each decision once it is made, and again when a connection that was allowed is refused after all. */
+  readonly onRecord?: ((decision: NetworkDecision) => void) | undefined
 }
 
 /**
@@ -18,18 +31,20 @@ export interface Egress {
  */
 export function createEgress(options: NetworkOptions, newDirectory: () => string): Egress {
   const limits = resolveNetworkLimits(options.limits)
-  const judge = new Judge({
-    rules: readRules(options.allow, options.deny ?? []),
-    onDecision: options.onDecision,
-    connectMs: limits.connectMs,
-  })
+  const rules = readRules(options.allow, options.deny ?? [])
+  const { connectMs } = limits
   let directory: string | undefined
   let commands = 0
   return {
-    open() {
+    open({ onDecision = options.onDecision, onRecord } = {}) {
       directory ??= newDirectory()
       commands += 1
-      return openCommandProxy({ judge, limits, socketPath: join(directory, `${commands}.sock`) })
+      return openCommandProxy({
+        judge: new Judge({ rules, connectMs, onDecision }),
+        limits,
+        socketPath: join(directory, `${commands}.sock`),
+        onRecord,
+      })
     },
   }
 }

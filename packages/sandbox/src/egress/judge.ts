@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { connect, type Socket } from 'node:net'
 import { findRefusedAddress } from './addresses.ts'
 import type { Host } from './host.ts'
-import type { NetworkOptions } from './network-options.ts'
+import type { OnNetworkDecision } from './network-options.ts'
 import type { NetworkReason, NetworkRecord, OpenDecision } from './network-record.ts'
 import { decideByRules, type HostRules } from './rules.ts'
 
@@ -12,8 +12,9 @@ export type Resolve = (name: string) => Promise<readonly string[]>
 export type Dial = (addresses: readonly string[], port: number) => Socket
 
 /** What {@link Judge} decides by. */
-export interface JudgeOptions extends Pick<NetworkOptions, 'onDecision'> {
+export interface JudgeOptions {
   readonly rules: HostRules
+  readonly onDecision?: OnNetworkDecision | undefined
   readonly connectMs: number
   /** @default the resolver of the operating system */
   readonly resolve?: Resolve | undefined
@@ -37,6 +38,9 @@ export interface Judgement {
   /** A rule names the port, so that any protocol may be spoken. */
   readonly namesPort: boolean
 }
+
+/** Of the explanation of a callback, in characters. */
+const maxExplanation = 500
 
 /**
  * Decides which connections a command gets, and makes them.
@@ -81,7 +85,9 @@ export class Judge {
     }
     if (!ruled.allowed) {
       decision.reason = 'not-allowed'
-      if ((await this.#ask(decision)) !== 'allow') return refuse('not-allowed')
+      if ((await this.#ask(decision)) !== 'allow') {
+        return refuse(decision.detail === undefined ? 'not-allowed' : 'refused-by-callback')
+      }
       delete decision.reason
     }
     decision.allowed = true
@@ -121,7 +127,10 @@ export class Judge {
       const answer = await this.#options.onDecision?.(
         Object.freeze({ ...decision, addresses: Object.freeze([...decision.addresses]) }),
       )
-      return answer === 'allow' || answer === 'deny' ? answer : undefined
+      if (typeof answer === 'object') decision.detail = answer.deny.slice(0, maxExplanation)
+      // An answer that is not known must not let a connection pass.
+      if (answer === undefined) return undefined
+      return answer === 'allow' ? 'allow' : 'deny'
     } catch {
       return 'deny'
     }

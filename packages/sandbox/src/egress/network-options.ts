@@ -1,7 +1,16 @@
 import type { NetworkDecision } from './network-record.ts'
 
-/** The answer of {@link NetworkOptions.onDecision}; nothing keeps the decision. */
-export type NetworkAnswer = 'allow' | 'deny' | undefined | void
+/** The answer of {@link OnNetworkDecision}; nothing keeps the decision. `{ deny }` also says why, in one sentence. */
+export type NetworkAnswer = 'allow' | 'deny' | { readonly deny: string } | undefined | void
+
+/**
+ * Called with each decision before it takes effect; the connection waits for the answer. `'deny'` refuses it. `'allow'`
+ * lets one through that no rule mentions; it does not overrule `deny`, and the host's addresses must still be public. An
+ * error refuses it.
+ */
+export type OnNetworkDecision = (
+  decision: NetworkDecision,
+) => NetworkAnswer | Promise<NetworkAnswer>
 
 /** Which hosts commands may reach: `network` of a sandbox. */
 export interface NetworkOptions {
@@ -12,13 +21,8 @@ export interface NetworkOptions {
   readonly allow: readonly string[]
   /** Hosts to refuse whatever `allow` says; every port unless the rule names one. @default [] */
   readonly deny?: readonly string[] | undefined
-  /**
-   * Called with each decision before it takes effect. `'deny'` refuses the connection. `'allow'` lets one through that no
-   * rule mentions; it does not overrule `deny`, and the host's addresses must still be public. An error refuses it.
-   */
-  readonly onDecision?:
-    | ((decision: NetworkDecision) => NetworkAnswer | Promise<NetworkAnswer>)
-    | undefined
+  /** Decides at run time; `onDecision` of one command takes its place. */
+  readonly onDecision?: OnNetworkDecision | undefined
   readonly limits?: NetworkLimits | undefined
 }
 

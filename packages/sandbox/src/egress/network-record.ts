@@ -66,12 +66,18 @@ export class NetworkRecord {
   readonly #kept: OpenDecision[] = []
   /** Apart from the others: a flood of allowed connections must not hide a refusal. */
   readonly #denied = new Map<string, NetworkDecision>()
+  readonly #onRecord: ((decision: NetworkDecision) => void) | undefined
   #omitted = 0
+
+  constructor(onRecord?: (decision: NetworkDecision) => void) {
+    this.#onRecord = onRecord
+  }
 
   add(decision: OpenDecision): OpenDecision {
     if (this.#kept.length < maxKept) this.#kept.push(decision)
     else this.#omitted += 1
     if (!decision.allowed) this.#noteDenial(decision)
+    this.#onRecord?.(decision)
     return decision
   }
 
@@ -81,6 +87,7 @@ export class NetworkRecord {
     decision.reason = reason
     if (detail !== undefined) decision.detail = detail
     this.#noteDenial(decision)
+    this.#onRecord?.(decision)
   }
 
   /** Each refused host once, and at most 50. */

@@ -5,7 +5,7 @@ import { defaultProcesses, type ResolvedLimits } from '../options/limits.ts'
 import type { Violation } from '../path-rules/violation.ts'
 import { createControlGroup, usesControlGroup } from './resource-limits/control-group.ts'
 import { watchedUse } from './resource-limits/default-bounds.ts'
-import { type CommandNetwork, networkOf } from './network-use.ts'
+import { type CommandNetwork, decisionPublisher, networkOf } from './network-use.ts'
 import { noProxy, refusalOf, NotStarted, refuseAborted } from './run-errors.ts'
 import type { RunSettings } from './run-settings.ts'
 import type { RefusalFacts } from './refusal-hint.ts'
@@ -56,7 +56,7 @@ export async function isolate(
   let proxy: CommandProxy | undefined
   try {
     const { backend } = settings
-    proxy = await openProxy(settings, request.argv[0])
+    proxy = await openProxy(settings, request)
     // From the last answer to the start in one turn: another command may take what was prepared.
     for (let wait = backend.prepare(); wait !== undefined; wait = backend.prepare()) await wait
     refuseAborted(request.argv[0], options.signal)
@@ -108,11 +108,15 @@ export async function isolate(
 }
 
 async function openProxy(
-  { egress }: RunSettings,
-  command: string,
+  { egress, rootDir }: RunSettings,
+  { argv, options }: IsolateRequest,
 ): Promise<CommandProxy | undefined> {
+  const [command] = argv
   try {
-    return await egress?.open()
+    return await egress?.open({
+      onDecision: options.onDecision,
+      onRecord: decisionPublisher({ rootDir, command }),
+    })
   } catch (error) {
     throw new NotStarted('spawn-error', noProxy(command, error))
   }

@@ -36,6 +36,7 @@ export const runOptions: FieldsOf<RunOptions> = {
   stdin: input,
   signal: accepts('an AbortSignal', isSignal),
   onOutput: callback,
+  onDecision: callback,
 }
 // Not instanceof: a signal may come from another realm.
 function isSignal(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { SandboxError } from '../errors/sandbox-error.ts'
+import type { OnNetworkDecision } from '../egress/network-options.ts'
 import type { NetworkUse } from '../egress/network-record.ts'
 import type { EnforcedProperties, IsolationBackendName } from '../isolation/backend.ts'
 import type { CommandAccess } from '../isolation/isolation-policy.ts'
@@ -32,6 +33,10 @@ export interface RunOptions extends CommandLimits {
   readonly signal?: AbortSignal | undefined
   /** Called with each piece of output; a returned promise holds the stream back until it is settled. */
   readonly onOutput?: ((chunk: OutputChunk) => void | Promise<void>) | undefined
+  /**
+   * Decides about the connections of this command, with `network: { allow }`. @default `network.onDecision` of the sandbox
+   */
+  readonly onDecision?: OnNetworkDecision | undefined
 }
 
 /** What came of {@link Sandbox.run}. */

@@ -114,6 +114,37 @@ describe('the proxy of a command', () => {
     expect(proxy.resolved).toEqual([])
   })
 
+  test('shows the reason of onDecision, on one line', async () => {
+    const { port, received } = await openOrigin()
+    const proxy = await openTestProxy({
+      allow: [`good.test:${port}`],
+      onDecision: ({ host }) => ({ deny: `Mia said no\r\nto ${host}.` }),
+    })
+    for (const host of ['good.test', 'other.test']) {
+      const answer = await converse(proxy, get(`http://${host}:${port}/`, proxy.authorization))
+      expect(answer).toContain(`${host}:${port} is refused. Mia said no to ${host}.`)
+    }
+    expect(received).toEqual([])
+    expect(proxy.record.denials.map(({ reason }) => reason)).toEqual([
+      'refused-by-callback',
+      'refused-by-callback',
+    ])
+  })
+
+  test.each(['ask', null, 1, {}])(
+    'takes the answer %j of onDecision for a refusal',
+    async (given) => {
+      const { port, received } = await openOrigin()
+      const proxy = await openTestProxy({
+        allow: [`good.test:${port}`],
+        onDecision: () => given as never,
+      })
+      const answer = await converse(proxy, get(`http://good.test:${port}/`, proxy.authorization))
+      expect(answer.slice(9, 12)).toBe('403')
+      expect(received).toEqual([])
+    },
+  )
+
   test('asks onDecision, whose error refuses', async () => {
     const { port } = await openOrigin()
     const asked: string[] = []

@@ -1,7 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { NetworkDecisionEvent, OnNetworkDecision, RunResult } from '@smithers/sandbox'
 import { describeNetworks, describeWithoutNetworks, newSandbox } from '../fixtures/sandboxes.ts'
 
 vi.mock(import('../../src/egress/judge.ts'), async (load) => {
@@ -73,6 +75,36 @@ describeNetworks('hosts that are allowed', (isolation) => {
       expect(slow.status).toBe('timeout')
       const none = await sandbox.run('no-such-program')
       expect(none.status).toBe('spawn-error')
+    })
+
+    test('is decided about by its own callback, and each decision is an event', async () => {
+      seen = []
+      const events: string[] = []
+      const note = (event: unknown): void => {
+        const { command, decision } = event as NetworkDecisionEvent
+        events.push(`${command} ${decision.host} ${decision.allowed}`)
+      }
+      subscribe('smithers:network-decision', note)
+      const asked: string[] = []
+      const sandbox = await newSandbox({
+        isolation,
+        network: { allow: [], onDecision: () => 'deny' },
+      })
+      const reach = (onDecision?: OnNetworkDecision): Promise<RunResult> =>
+        sandbox.run('curl', ['-sS', '-m', '5', `http://own.test:${port}/own`], { onDecision })
+      const [own, other] = await Promise.all([
+        reach(({ host }) => {
+          asked.push(host)
+          return 'allow'
+        }),
+        reach(),
+      ])
+      unsubscribe('smithers:network-decision', note)
+      expect(own.stdout).toBe('hello')
+      expect(other.network?.decisions).toMatchObject([{ host: 'own.test', allowed: false }])
+      expect(asked).toEqual(['own.test'])
+      expect(seen).toEqual([`own.test:${port} /own`])
+      expect(events.toSorted()).toEqual(['curl own.test false', 'curl own.test true'])
     })
 
     test('has a port of its own for each command that runs beside it', async () => {
