@@ -30,8 +30,8 @@ int run_program(int count, char **arguments)
 		return run_helper();
 	if (count == 2 && is_equal(arguments[1], "probe"))
 		return probe();
-	if (count > 4 && is_equal(arguments[1], "forward"))
-		return run_forward(arguments[2], arguments[3], (const char **)arguments + 4,
+	if (count > 5 && is_equal(arguments[1], "forward"))
+		return run_forward(arguments[2], arguments[3], arguments[4], (const char **)arguments + 5,
 				   (const char **)arguments + count + 1);
 	CALL(write, 2, usage, sizeof(usage) - 1);
 	return 2;

@@ -97,8 +97,12 @@ void forward_connections(int listener, const char *path, int until);
 /* forward-process.c: `socket` takes the descriptor that it listens with. The number of its process, or minus an errno. */
 long start_forwarder(const char *path, int *socket);
 long send_descriptor(int socket, int descriptor);
-/* `confine forward`: forwards as the parent of a command, and ends as it does. */
-int run_forward(const char *path, const char *port, const char **arguments, const char **variables);
+/*
+ * `confine forward`: forwards as the parent of a command, and ends as it does. Writes to the descriptor `failed` when the
+ * command could not be started.
+ */
+int run_forward(const char *path, const char *port, const char *failed, const char **arguments,
+		const char **variables);
 
 /* command.c: the last steps of a process before it is the command; shares memory with its supervisor. */
 struct becoming {

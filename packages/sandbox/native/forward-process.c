@@ -7,7 +7,7 @@
 
 enum { AF_UNIX = 1, SOCK_STREAM = 1, SOCK_CLOEXEC = O_CLOEXEC, SOL_SOCKET = 1, SCM_RIGHTS = 1 };
 enum { PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, PR_SET_NO_NEW_PRIVS = 38, WNOHANG = 1, WALL = 0x40000000 };
-enum { FORWARDER_ENDED = 1, CANNOT_START = 126, NOT_FOUND = 127 };
+enum { FORWARDER_ENDED = 1, CANNOT_START = 1 };
 
 struct message {
 	void *name;
@@ -106,19 +106,19 @@ long start_forwarder(const char *path, int *socket)
 	return result;
 }
 
+/* Says on FD_SOCKET, which no command ever has, that there was none: its own exit code can be any. */
 __attribute__((noreturn)) static void be_command(const char **arguments, const char **variables, int parent)
 {
 	static const char reason[] = "confine: the program cannot be started: ";
 	CALL(setsid);
 	CALL(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	if (CALL(getppid) != parent || allow_signals() < 0)
-		leave(CANNOT_START);
-	CALL(close_range, 3, ~0U, 0);
-	long result = execute(arguments, variables);
+	if (CALL(getppid) == parent && allow_signals() == 0 && CALL(close_range, FD_SOCKET + 1, ~0U, 0) == 0)
+		execute(arguments, variables);
+	CALL(write, FD_SOCKET, "!", 1);
 	CALL(write, 2, reason, sizeof(reason) - 1);
 	CALL(write, 2, arguments[0], length_of(arguments[0]));
 	CALL(write, 2, "\n", 1);
-	leave(result == -ENOENT ? NOT_FOUND : CANNOT_START);
+	leave(CANNOT_START);
 }
 
 /* How a shell tells the end of a command. */
@@ -128,29 +128,43 @@ __attribute__((noreturn)) static void end_as(int status)
 	leave(signal == 0 ? (status >> 8) & 0xff : 128 + signal);
 }
 
-int run_forward(const char *path, const char *port_text, const char **arguments, const char **variables)
+/* Up to 65535; 0 for what is not a number. */
+static u32 number_in(const char *text)
 {
-	u32 port = 0;
-	for (const char *at = port_text; *at >= '0' && *at <= '9' && port <= 65535; at++)
-		port = port * 10 + (u32)(*at - '0');
-	/* What else was handed to us is not for the command either. */
-	CALL(close_range, FD_SOCKET, ~0U, 0);
-	int listener = port == 0 || port > 65535 ? -EINVAL : listen_on_loopback(port);
-	if (listener < 0 || block_signals() < 0)
+	u32 number = 0;
+	for (; *text >= '0' && *text <= '9' && number <= 65535; text++)
+		number = number * 10 + (u32)(*text - '0');
+	return *text == 0 && number <= 65535 ? number : 0;
+}
+
+int run_forward(const char *path, const char *port_text, const char *failed_text, const char **arguments,
+		const char **variables)
+{
+	u32 port = number_in(port_text);
+	int failed = (int)number_in(failed_text);
+	if (port == 0 || failed <= FD_SOCKET || CALL(dup3, failed, FD_SOCKET, O_CLOEXEC) < 0)
 		return CANNOT_START;
+	/* What else was handed to us is not for the command either. */
+	CALL(close_range, FD_SOCKET + 1, ~0U, 0);
 	int parent = (int)CALL(getpid);
-	long command = CALL(clone, SIGCHLD);
+	/* First, since it takes a number of its own. */
+	int listener = block_signals() < 0 ? -EINVAL : listen_on_loopback(port);
+	long command = listener < 0 ? listener : CALL(clone, SIGCHLD);
 	if (command == 0)
 		be_command(arguments, variables, parent);
-	if (command < 0)
+	if (command < 0) {
+		CALL(write, FD_SOCKET, "!", 1);
 		return CANNOT_START;
+	}
 	/* Its output ends when it ends it. */
-	CALL(close_range, 0, 2, 0);
+	CALL(close_range, 0, FD_SOCKET, 0);
 	for (;;) {
 		int status = 0;
+		long ended;
 		forward_connections(listener, path, FD_SIGNALS);
 		read_signals();
-		while (CALL(wait4, -1, &status, WNOHANG | WALL, NULL) == command)
-			end_as(status);
+		while ((ended = CALL(wait4, -1, &status, WNOHANG | WALL, NULL)) > 0)
+			if (ended == command)
+				end_as(status);
 	}
 }

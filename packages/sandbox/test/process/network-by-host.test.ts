@@ -1,10 +1,22 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { NetworkDecisionEvent, OnNetworkDecision, RunResult } from '@smithers/sandbox'
-import { describeNetworks, describeWithoutNetworks, newSandbox } from '../fixtures/sandboxes.ts'
+import type {
+  NetworkDecisionEvent,
+  OnNetworkDecision,
+  RunResult,
+  SandboxOptions,
+} from '@smithers/sandbox'
+import {
+  describeNetworks,
+  describeWithoutNetworks,
+  newRoot,
+  newSandbox,
+} from '../fixtures/sandboxes.ts'
 
 vi.mock(import('../../src/egress/judge.ts'), async (load) => {
   const { withLocalJudge } = await import('../fixtures/local-judge.ts')
@@ -105,6 +117,29 @@ describeNetworks('hosts that are allowed', (isolation) => {
       expect(asked).toEqual(['own.test'])
       expect(seen).toEqual([`own.test:${port} /own`])
       expect(events.toSorted()).toEqual(['curl own.test false', 'curl own.test true'])
+    })
+
+    test('that cannot be started reads as it does without hosts', async () => {
+      const rootDir = newRoot()
+      writeFileSync(join(rootDir, 'script'), '#!/no/such/interpreter\n', { mode: 0o755 })
+      const told = async (network: SandboxOptions['network']): Promise<unknown> => {
+        const sandbox = await newSandbox({ rootDir, isolation, network })
+        const { status, exitCode, error } = await sandbox.run('./script')
+        return { status, exitCode, code: error?.code, message: error?.message }
+      }
+      const without = await told('none')
+      expect(without).toMatchObject({ status: 'spawn-error', code: 'TOOL_SPAWN_FAILED' })
+      expect(await told({ allow: ['good.test'] })).toEqual(without)
+    })
+
+    test('is not taken for one that was not started by its exit code and what it prints', async () => {
+      const sandbox = await newSandbox({ isolation, network: { allow: ['good.test'] } })
+      for (const exitCode of [1, 126, 127]) {
+        const said = `for n in 3 4 5 6 7 8 9; do eval "printf '!' >&$n"; done 2> /dev/null
+          echo "confine: the program cannot be started: sh" >&2
+          echo "bwrap: execvp sh: No such file or directory" >&2; exit ${exitCode}`
+        expect(await sandbox.run('sh', ['-c', said])).toMatchObject({ status: 'exited', exitCode })
+      }
     })
 
     test('has a port of its own for each command that runs beside it', async () => {

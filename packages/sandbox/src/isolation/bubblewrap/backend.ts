@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { anonymousFile, openStartStatus } from './handed-descriptors.ts'
+import { anonymousFile, openStartStatus, type StartStatus } from './handed-descriptors.ts'
 import type { NotEnforced, ProbeResult } from '../backend.ts'
 import { type SpawningBackend, startBySpawn } from '../spawn/start-by-spawn.ts'
 import type { WrappedCommand, WrapRequest } from '../spawn/wrapped-command.ts'
 import { type BubblewrapFacts, bubblewrapArguments } from './arguments.ts'
-import { bubblewrapFailure, startFailure } from './failure.ts'
+import { bubblewrapFailure, notVisibleInside, startFailure } from './failure.ts'
 import { runCanary } from '../canary.ts'
 import { closeDescriptors } from '../spawn/child-descriptors.ts'
 import { visibleDirectories } from './command-directories.ts'
@@ -62,34 +62,53 @@ function wrap(request: WrapRequest): WrappedCommand {
 /** Hands the options to `bwrap` by descriptor, so that no list of processes shows the environment. */
 function handOver(request: WrapRequest, file: string, facts: BubblewrapFacts): WrappedCommand {
   const { options, descriptors } = bubblewrapArguments(request, facts)
-  const status = request.reportsStart === true ? openStartStatus() : undefined
+  const { proxy } = request.policy
+  const statuses: StartStatus[] = []
+  const closeStatuses = (): void => {
+    for (const status of statuses.splice(0)) status.close()
+  }
   try {
+    if (request.reportsStart === true) statuses.push(openStartStatus())
+    // bwrap takes the forwarder for the command.
+    if (proxy !== undefined) statuses.push(openStartStatus())
     const list = anonymousFile(encodeNames(`${options.join('\0')}\0`))
-    const reportStart =
-      status === undefined ? [] : ['--json-status-fd', String(4 + descriptors.length)]
+    const firstStatus = 4 + descriptors.length
+    const forwarding = firstStatus + statuses.length - 1
     return {
       file,
       args: [
         '--args',
         '3',
-        ...reportStart,
+        ...(request.reportsStart === true ? ['--json-status-fd', String(firstStatus)] : []),
         '--',
-        ...withForwarder(request.argv, request.policy.proxy),
+        ...withForwarder(request.argv, proxy, forwarding),
       ],
       // bwrap runs outside: nothing that its own loader would obey (LD_PRELOAD) comes near it.
       env: {},
       cwd: '/',
-      descriptors: [list, ...descriptors, ...(status === undefined ? [] : [status.descriptor])],
-      startFailure: (printed) =>
-        status?.hasStarted() === true ? null : startFailure(printed, request.argv[0]),
-      close: () => status?.close(),
+      descriptors: [list, ...descriptors, ...statuses.map(({ descriptor }) => descriptor)],
+      startFailure: (printed) => whyNotStarted(request, statuses, printed),
+      close: closeStatuses,
     }
   } catch (error) {
-    if (status !== undefined) closeDescriptors([status.descriptor])
-    status?.close()
+    closeDescriptors(statuses.map(({ descriptor }) => descriptor))
+    closeStatuses()
     closeDescriptors(descriptors)
     throw error
   }
+}
+
+/** `null` when the command was started, whatever it printed. */
+function whyNotStarted(
+  { argv: [program], policy, reportsStart }: WrapRequest,
+  statuses: readonly StartStatus[],
+  printed: string,
+): string | null {
+  const hasForwarder = policy.proxy !== undefined
+  if (hasForwarder && statuses.at(-1)?.read() !== '') return notVisibleInside
+  // bwrap writes the exit code only when the program itself was executed.
+  const hasStarted = reportsStart === true && statuses[0]?.read().includes('"exit-code"') === true
+  return hasStarted ? null : startFailure(printed, program)
 }
 
 async function probeBubblewrap(

@@ -12,6 +12,10 @@ export function bubblewrapFailure(stderr: string): NotEnforced {
   }
 }
 
+/** Why a program could not be executed that was found outside. */
+export const notVisibleInside =
+  'the program, or the interpreter that its first line names, cannot be seen inside. Name its directory in files.read'
+
 /**
  * Says why `bwrap` could not start a command, from all that was printed; `null` when it says nothing of the kind. Asked
  * where its status does not say that the command was started: a command can print the same.
@@ -19,7 +23,7 @@ export function bubblewrapFailure(stderr: string): NotEnforced {
 export function startFailure(printed: string, program: string): string | null {
   if (!printed.startsWith('bwrap: ')) return null
   if (printed.startsWith(`bwrap: execvp ${program}: `)) {
-    return 'the program, or the interpreter that its first line names, cannot be seen inside. Name its directory in files.read'
+    return notVisibleInside
   }
   if (
     /^bwrap: Can't (?:bind mount|find source path|mkdir|create file|chdir|mount) /.test(printed)

@@ -16,12 +16,14 @@ export function forwarderMounts(
   return ['--perms', '0555', '--ro-bind-data', copy, program, '--bind', proxy.socketPath, socket]
 }
 
-/** A command line with the forwarder as the command's parent. */
+/** A command line with the forwarder as the command's parent. It writes to `failed` when it could not start the command. */
 export function withForwarder(
   argv: readonly string[],
   proxy: ProxyAddress | undefined,
+  failed: number,
 ): readonly string[] {
-  return proxy === undefined ? argv : [program, 'forward', socket, String(proxy.port), ...argv]
+  if (proxy === undefined) return argv
+  return [program, 'forward', socket, String(proxy.port), String(failed), ...argv]
 }
 
 let contents: Buffer | undefined
