@@ -1,12 +1,15 @@
 import { resolve } from 'node:path'
 import type { CommandLimits, NetworkOptions, RunResult, SandboxOptions } from '@smithers/sandbox'
+import type { ModelBudget } from '@smithers/tool-core'
 import {
   accepts,
   callback,
+  fieldsOf,
   type FieldsOf,
   flag,
   sandboxOptions,
   text,
+  wholeNumber,
 } from '@smithers/sandbox/options'
 
 /** Options that a bundle fixes for its tools. Missing options come from the context of each call. */
@@ -26,6 +29,11 @@ export interface BundleOptions {
   readonly network?: NetworkOptions | undefined
   /** The static check of a command line while the network is off. @default 'auto' */
   readonly commands?: SandboxOptions['commands'] | undefined
+  /**
+   * How much of one result the model reads, of errors too: the beginning and the end of longer ones. What `execute` returns
+   * stays whole, up to `limits.maxOutputBytes`. `false`: all of it. @default 50 000 bytes, 2 000 lines
+   */
+  readonly modelBudget?: Pick<ModelBudget, 'maxBytes' | 'maxLines'> | false | undefined
   /** Rules for files: extra readable paths for commands, denied globs, protected names, hard links. */
   readonly files?: SandboxOptions['files'] | undefined
   /** Environment of commands: names to pass, values to set. */
@@ -46,6 +54,11 @@ export interface RanCommand {
   readonly result: RunResult
 }
 
+const budgetFields = fieldsOf({
+  maxBytes: wholeNumber('bytes', 10 * 1024 * 1024),
+  maxLines: wholeNumber('lines', 1_000_000),
+})
+
 /** Readers of {@link BundleOptions}, taken from the sandbox for its options. */
 export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   rootDir: (value, name, all) => resolve(String(text(value, name, all))),
@@ -54,6 +67,7 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   allowNetwork: flag,
   network: hosts,
   commands: sandboxOptions.commands,
+  modelBudget: budget,
   files: sandboxOptions.files,
   env: sandboxOptions.env,
   onCommand: callback,
@@ -64,6 +78,20 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
 function hosts(...[value, name, all]: Parameters<typeof text>): unknown {
   if (typeof value === 'object') return sandboxOptions.network(value, name, all)
   return accepts('{ allow: [...] }; allowNetwork opens all of it', () => false)(value, name, all)
+}
+
+function budget(...[value, name, all]: Parameters<typeof text>): unknown {
+  if (value === false) return value
+  return budgetFields(value, name, all)
+}
+
+/** The tools' budget for what a model reads. `advice` says how the model can ask for less. */
+export function modelBudget(
+  { modelBudget: given }: BundleOptions,
+  advice: string,
+): { readonly modelBudget?: ModelBudget } {
+  if (given === false) return {}
+  return { modelBudget: { maxBytes: 50_000, maxLines: 2_000, ...given, advice } }
 }
 
 /** No option fixed: everything comes from the context of the call. */

@@ -1,6 +1,6 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { z } from 'zod'
-import { defaultOptions, type BundleOptions } from './bundle-options.ts'
+import { defaultOptions, modelBudget, type BundleOptions } from './bundle-options.ts'
 import type { GrepInput } from './grep-input.ts'
 
 /** Program arguments cannot contain NUL. */
@@ -33,6 +33,7 @@ export function createGrepTool(options: BundleOptions): DefinedTool<GrepInput, s
       'Search files with ripgrep. Returns matching lines as path:line:text, or an empty string when nothing matches. ' +
       'Files ignored by .gitignore are skipped.',
     schema,
+    ...modelBudget(options, 'Search for less: a narrower pattern, path or glob.'),
     async execute(input, ctx) {
       // Loaded with the first search, to keep importing the package fast.
       const { searchWithRipgrep } = await import('./ripgrep.ts')

@@ -2,7 +2,7 @@ import { type DefinedTool, defineTool, isSmithersError, SmithersError } from '@s
 import { z } from 'zod'
 import type { SandboxFiles } from '@smithers/sandbox'
 import { withFiles } from './sandbox-for-context.ts'
-import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
+import { defaultOptions, limitsFor, modelBudget, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link read}. */
 export interface ReadInput {
@@ -35,6 +35,7 @@ export function createReadTool(options: BundleOptions): DefinedTool<ReadInput, s
     schema,
     // Decoded for this call.
     returnsWholeText: true,
+    ...modelBudget(options, 'Read a part of it with offset and limit (lines).'),
     async execute({ path, offset, limit }, ctx) {
       const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
       const isPart = offset !== undefined || limit !== undefined
@@ -90,8 +91,8 @@ export const read: DefinedTool<ReadInput, string> = createReadTool(defaultOption
 function timedOut(path: string, timeoutMs: number): SmithersError {
   return new SmithersError(
     'TOOL_TIMEOUT',
-    `Reading ${JSON.stringify(path)} took more than ${timeoutMs} ms. Read lines nearer to its beginning, search it with grep, or have the timeout raised.`,
-    { details: { path, timeoutMs }, effect: 'none' },
+    `Reading ${JSON.stringify(path)} took more than ${timeoutMs} ms. Read lines nearer to its beginning, or search it with grep.`,
+    { details: { path, timeoutMs, option: 'limits.timeoutMs' }, effect: 'none' },
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Sandbox, SandboxFiles, SandboxOptions } from '@smithers/sandbox'
+import type { EnvironmentOptions, Sandbox, SandboxFiles, SandboxOptions } from '@smithers/sandbox'
 import type { TaskContext } from '@smithers/tool-core'
 import { atRoot, boundRoot, type RootOwner } from './bound-root.ts'
 import type { BundleOptions } from './bundle-options.ts'
@@ -96,8 +96,17 @@ export function withSearchSandbox<Result>(
 }
 
 function policyOf(bundle: BundleOptions): Omit<SandboxOptions, 'rootDir'> {
-  const { limits, commands, files, env, warn } = bundle
-  return { limits, commands, files, env, warn }
+  const { limits, commands, files, warn } = bundle
+  return { limits, commands, files, env: plainOutput(bundle.env), warn }
+}
+
+/** Programs print for a reader without a terminal, unless the bundle says otherwise. */
+function plainOutput({ pass = [], set }: EnvironmentOptions = {}): EnvironmentOptions {
+  const plain = Object.entries({ NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat' })
+  return {
+    pass,
+    set: { ...Object.fromEntries(plain.filter(([name]) => !pass.includes(name))), ...set },
+  }
 }
 
 function isolationOf(context: SandboxContext, bundle: BundleOptions): SandboxOptions['isolation'] {

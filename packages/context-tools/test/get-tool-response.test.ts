@@ -11,9 +11,12 @@ function reader(output: unknown, maxInlineOutputBytes = 200) {
   const log = createMemoryLog()
   const produce = defineTool({ name: 'produce', schema: z.object({}), execute: () => output })
   const run = createToolRun({ runId: 'r', log, maxInlineOutputBytes, maxOutputBytes: 1000 })
-  const tools = run.tools({ produce, read: createGetToolResponse({ maxBytes: 100 }) })
+  const tools = run.tools({
+    produce,
+    get_tool_response: createGetToolResponse({ maxBytes: 100 }),
+  })
   const read = (id: string, offset?: number) =>
-    tools.read.execute(
+    tools.get_tool_response.execute(
       { id, ...(offset === undefined ? {} : { offset }) },
       { toolCallId: 'read', messages: [] },
     )

@@ -2,11 +2,13 @@ export type { OptionFields, OptionReader } from './options/option-reader.ts'
 export {
   accepts,
   callback,
+  fieldsOf,
   type FieldsOf,
   flag,
   listOf,
   oneOf,
   readOptions,
   text,
+  wholeNumber,
 } from './options/read-options.ts'
 export { sandboxOptions } from './sandbox-options.ts'

@@ -8,6 +8,7 @@ export type {
   PriorCall,
   Verification,
 } from './contract/tool-definition.ts'
+export type { ModelBudget } from './contract/model-budget.ts'
 export { getDefinedToolMetadata, type ToolMetadata } from './contract/tool-metadata.ts'
 export type { ToolCallOptions } from './contract/tool-call-options.ts'
 export type {

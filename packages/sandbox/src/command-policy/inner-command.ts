@@ -92,6 +92,8 @@ export function readInnerCommand(
   if (executable === 'eval') return [{ kind: 'script', source: args.join(' ') }]
   if (executable === 'trap') return args.length > 1 ? [{ kind: 'script', source: args[0]! }] : []
   if (executable === 'find') return readFind(args)
+  // `command -v` looks a program up and runs nothing.
+  if (executable === 'command' && /^-p?[vV]/u.test(args[0] ?? '')) return []
   if (opaque.has(executable))
     return [{ kind: 'unreadable', why: `"${executable}" runs other commands` }]
   const wrapper = Object.hasOwn(wrappers, executable) ? wrappers[executable] : undefined

@@ -3,12 +3,18 @@ import type { CommandRefusal } from '../command-policy/command-policy.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
 import type { RunResult } from './run-types.ts'
 
+/** For the developer: a model cannot change it. */
+const networkFix =
+  "network: { allow: [...] } opens some hosts; allowNetwork: true for the tools, or network: 'host' for a sandbox, all of them"
+
 export function refusedByPolicy(refusal: CommandRefusal, command: string): SandboxError {
   return new SandboxError(
     refusal.code,
-    `Refused: ${refusal.reason}, and network access is off. Work with what is in the root, or have the network allowed ` +
-      `(allowNetwork: true for the tools, network: 'host' for a sandbox).`,
-    { details: { command, rule: refusal.rule, token: refusal.token }, effect: 'none' },
+    `Refused: ${refusal.reason}, and network access is off, so nothing was started. Work with what is in the root, or tell the user what needs the network.`,
+    {
+      details: { command, rule: refusal.rule, token: refusal.token, fix: networkFix },
+      effect: 'none',
+    },
   )
 }
 
@@ -136,16 +142,16 @@ export function timedOut(command: string, timeoutMs: number): SandboxError {
   return new SandboxError(
     'TOOL_TIMEOUT',
     `"${command}" was still running after ${timeoutMs} ms and was killed with everything it had started. ` +
-      `Do less in one command, or have the timeout raised.`,
-    { details: { command, timeoutMs }, effect: 'unknown' },
+      `Do less in one command.`,
+    { details: { command, timeoutMs, option: 'limits.timeoutMs' }, effect: 'unknown' },
   )
 }
 
 export function preparedTooLong(command: string, timeoutMs: number): SandboxError {
   return new SandboxError(
     'TOOL_TIMEOUT',
-    `"${command}" was not started: after ${timeoutMs} ms its root was still being searched for what the deny globs match. Have the timeout raised, or take a smaller root.`,
-    { details: { command, timeoutMs }, effect: 'none' },
+    `"${command}" was not started: after ${timeoutMs} ms its root was still being searched for what the deny globs match. Remove large directories that are not needed, such as build output, and try again.`,
+    { details: { command, timeoutMs, option: 'limits.timeoutMs' }, effect: 'none' },
   )
 }
 

@@ -33,6 +33,7 @@ export const runOptions: FieldsOf<RunOptions> = {
   env: variables,
   access: oneOf(accesses),
   mergeOutput: accepts('true or false', (value) => typeof value === 'boolean'),
+  checkScript: accepts('true or false', (value) => typeof value === 'boolean'),
   stdin: input,
   signal: accepts('an AbortSignal', isSignal),
   onOutput: callback,

@@ -27,6 +27,11 @@ export interface RunOptions extends CommandLimits {
    * elsewhere the streams stay two. @default false
    */
   readonly mergeOutput?: boolean | undefined
+  /**
+   * The command is a shell and its last argument a script: the check of `commands` reads each command of it, too, as far as
+   * they are written out. @default false
+   */
+  readonly checkScript?: boolean | undefined
   /** What the command reads from standard input. @default nothing */
   readonly stdin?: CommandInput | undefined
   /** Kills the whole tree when it aborts; a signal that has aborted already starts nothing. */

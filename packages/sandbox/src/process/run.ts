@@ -4,6 +4,7 @@ import { readOptions } from '../options/read-options.ts'
 import { openRootAt, type OpenRoot } from '../files/open-root.ts'
 import { findDeniedPaths } from '../path-rules/find-denied-paths.ts'
 import { unprotectedRun } from '../path-rules/protection.ts'
+import type { CommandCheck, CommandRefusal } from '../command-policy/command-policy.ts'
 import { checkArguments, runOptions } from './run-options.ts'
 import type { CommandCall } from './command-call.ts'
 import { findCommand } from './find-command.ts'
@@ -43,7 +44,8 @@ export async function runCommand(
     limits: limitEnforcement(limits, settings),
   }
   try {
-    refuseByPolicy(settings, call)
+    const refusing = refuseByPolicy(settings, call)
+    if (refusing !== undefined) await refusing
     refuseChangedRoot(settings)
     const opened = await openToEnter(settings, '.')
     try {
@@ -61,10 +63,21 @@ export async function runCommand(
   }
 }
 
-function refuseByPolicy({ check }: RunSettings, call: CommandCall): void {
+function refuseByPolicy({ check }: RunSettings, call: CommandCall): Promise<void> | undefined {
   refuseAborted(call.argv[0], call.options.signal)
-  const refusal = check?.(call.argv) ?? null
-  if (refusal !== null) throw new NotStarted('refused', refusedByPolicy(refusal, call.argv[0]))
+  if (check === null) return undefined
+  refuse(check(call.argv), call)
+  return call.options.checkScript === true ? refuseByScript(check, call) : undefined
+}
+
+async function refuseByScript(check: CommandCheck, call: CommandCall): Promise<void> {
+  // The shell parser is loaded only where it is used.
+  const { checkScript } = await import('../command-policy/check-script.ts')
+  refuse(checkScript(call.argv.at(-1) ?? '', check), call)
+}
+
+function refuse(refusal: CommandRefusal | null, { argv }: CommandCall): void {
+  if (refusal !== null) throw new NotStarted('refused', refusedByPolicy(refusal, argv[0]))
 }
 
 /** The existing names to hide. The command's time also runs while the tree is searched. */

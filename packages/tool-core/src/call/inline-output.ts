@@ -3,7 +3,15 @@ import { recordJson } from '../json/recorded-json.ts'
 import { settled, type Steps } from '../async/maybe-promise.ts'
 import type { RunStateStore } from '../log/run-state-store.ts'
 import type { StartRow } from '../log/tool-call-log.ts'
+import { callThatReads } from './reader-of-rest.ts'
 import { archiveKey, type ArchivedOutput } from '../log/archived-output.ts'
+
+/** Where a whole text is kept. */
+export interface ArchiveOptions {
+  readonly store: RunStateStore
+  readonly row: StartRow
+  readonly onLogError: (error: unknown) => void
+}
 
 /**
  * Returns what the agent gets of an output: all of it, or its beginning with a note on how to read the rest, which is
@@ -11,25 +19,34 @@ import { archiveKey, type ArchivedOutput } from '../log/archived-output.ts'
  */
 export function* inlineOutput(
   output: unknown,
-  options: {
+  options: ArchiveOptions & {
     readonly maxBytes: number
-    readonly store: RunStateStore
-    readonly row: StartRow
     readonly redact: Redaction
-    readonly onLogError: (error: unknown) => void
+    readonly responseTool: string | null | undefined
   },
 ): Steps<unknown> {
-  const { maxBytes, store, row, redact, onLogError } = options
+  const { maxBytes, redact } = options
   const text =
     typeof output === 'string' ? redact.hideIn(output) : recordJson(output, redact, Infinity).json
   // A character is at most three bytes of UTF-8, so most outputs need not be measured.
   if (text === null || text.length * 3 <= maxBytes) return output
   const bytes = Buffer.from(text)
   if (bytes.length <= maxBytes) return output
+  const stored = yield* archiveText(text, options)
+  // The option is given for that tool; where the tools of the agent are known, they decide.
+  const { responseTool = 'get_tool_response' } = options
+  return stored ? beginningOf(bytes, maxBytes, options.row.callToken, responseTool) : output
+}
+
+/** Keeps a text for `get_tool_response`; false when the log did not take it. */
+export function* archiveText(
+  text: string,
+  { store, row, onLogError }: ArchiveOptions,
+): Steps<boolean> {
   const { runId, callToken, toolName, toolCallId } = row
   const archived: ArchivedOutput = { toolName, toolCallId, text }
   try {
-    const stored = yield* settled(
+    return yield* settled(
       store.set({
         runId,
         key: archiveKey(callToken),
@@ -38,16 +55,22 @@ export function* inlineOutput(
         updatedAtMs: Date.now(),
       }),
     )
-    return stored ? beginningOf(bytes, maxBytes, callToken) : output
   } catch (error) {
     onLogError(error)
-    return output
+    return false
   }
 }
 
-function beginningOf(bytes: Buffer, maxBytes: number, callToken: string): string {
-  const note = (hidden: number, shown: number): string =>
-    `\n[${hidden} of ${bytes.length} bytes are not shown. Read them with get_tool_response: {"id":"${callToken}","offset":${shown}}]`
+function beginningOf(
+  bytes: Buffer,
+  maxBytes: number,
+  callToken: string,
+  responseTool: string | null,
+): string {
+  const note = (hidden: number, shown: number): string => {
+    const advice = responseTool === null ? '' : ` ${callThatReads(responseTool, callToken, shown)}`
+    return `\n[${hidden} of ${bytes.length} bytes are not shown.${advice}]`
+  }
   // Neither number has more digits than the length.
   let end = Math.max(0, maxBytes - Buffer.byteLength(note(bytes.length, bytes.length)))
   // Cut between characters.

@@ -3,9 +3,12 @@ import { getToolContext } from '../context/ambient-context.ts'
 import { boundContext } from '../contract/tool-call-options.ts'
 import { noteOfArguments, noteOfCopy } from '../history/repetition-notes.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
+import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { recordJson } from '../json/recorded-json.ts'
 import { compileRedaction } from '../json/redaction.ts'
 import type { CallScope } from './call-scope.ts'
+import { fitBudget } from './fit-budget.ts'
+import { adviceAtCut, readerOfRest } from './reader-of-rest.ts'
 
 /** Lets AI SDK 6 and 7 find the note of a call that has begun. */
 export function noteArguments({ journal, options }: CallScope, given: unknown): void {
@@ -40,17 +43,39 @@ interface ModelOutputOptions {
 export type ToModelOutput = (given: unknown) => MaybePromise<ModelOutput>
 
 /**
- * Makes the `toModelOutput` of a defined tool: the tool's own, or what the AI SDK does without one, with the note of a
- * repeated call in front. The output itself stays what the tool returned.
+ * Makes the `toModelOutput` of a defined tool: the tool's own, or what the AI SDK does without one, within the tool's
+ * budget and with the note of a repeated call in front. The output itself stays what the tool returned.
  */
-export function withNotes(toolName: string, own: ToModelOutput | undefined): ToModelOutput {
+export function shownToModel(
+  definition: ToolDefinition,
+  own: ToModelOutput | undefined,
+): ToModelOutput {
   return (given) => {
     const output = isModelOutputOptions(given) ? given.output : given
-    const note = noteOf(toolName, given)
+    const note = noteOf(definition.metadata.name, given)
     // At once when it can be: AI SDK 5 does not wait, and fails over a promise among its messages.
-    const shown = own === undefined ? plainOutput(output) : own(given)
+    const whole = own === undefined ? plainOutput(output) : own(given)
+    const shown =
+      definition.modelBudget === undefined
+        ? whole
+        : chain(whole, (text) => withinBudget(definition, given, text))
     return note === undefined ? shown : chain(shown, (plain) => prefixed(plain, note))
   }
+}
+
+function withinBudget(definition: ToolDefinition, given: unknown, shown: ModelOutput): ModelOutput {
+  const { value } = shown
+  if (typeof value !== 'string' || definition.modelBudget === undefined) return shown
+  const context = getToolContext()
+  const journal = context && journalOf(context)
+  // The run has cut the output already, and keeps the rest.
+  if (journal?.policy.maxInlineOutputBytes !== undefined) return shown
+  const toolCallId = isModelOutputOptions(given) ? given.toolCallId : undefined
+  const read = toolCallId === undefined ? undefined : readerOfRest(definition, journal, toolCallId)
+  const { text } = fitBudget(value, definition.modelBudget, (shownBytes) =>
+    adviceAtCut(definition, read?.(shownBytes)),
+  )
+  return { ...shown, value: text }
 }
 
 function noteOf(toolName: string, given: unknown): string | undefined {

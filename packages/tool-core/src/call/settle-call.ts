@@ -1,7 +1,8 @@
 import type { Steps } from '../async/maybe-promise.ts'
 import { depart, effectOfError } from '../journal/error-effect.ts'
 import type { CallScope } from './call-scope.ts'
-import { errorWithNotice } from './error-with-notice.ts'
+import { errorWithNotice } from './error-with-message.ts'
+import { errorWithinBudget } from './error-within-budget.ts'
 import { inlineOutput } from './inline-output.ts'
 import { readableError } from '../json/readable-error.ts'
 
@@ -36,7 +37,7 @@ export function* failCall(call: CallScope, thrown: unknown): Steps<unknown> {
   const aborted = options.abortSignal?.aborted === true || journal.signal.aborted
   yield* settleReservation(call, { error, effect, aborted })
   yield* finish.snapshot()
-  const shown = shownError(call, error)
+  const shown = shownError(call, yield* errorWithinBudget(call, error))
   depart(error)
   depart(shown)
   return shown
@@ -58,6 +59,7 @@ export function* shownOutput(call: CallScope, output: unknown): Steps<unknown> {
     row: record.row,
     redact,
     onLogError,
+    responseTool: journal.responseTool,
   })
 }
 

@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod'
 import type { GateSettings } from './gate-options.ts'
 import type { EffectScope } from '../log/tool-call-row.ts'
+import type { ModelBudget } from './model-budget.ts'
 import type { ToolMetadata } from './tool-metadata.ts'
 import type { ToolContext } from './task-context.ts'
 import type { TaskContext } from './task-context.ts'
@@ -55,6 +56,7 @@ export interface ToolDefinition {
   readonly finalAnswer: boolean
   readonly archivesOutput: boolean
   readonly returnsWholeText: boolean
+  readonly modelBudget: ModelBudget | undefined
   /** Undefined for a tool without any, which pays nothing for them. */
   readonly gates: GateSettings | undefined
   readonly logInput: ((args: unknown) => unknown) | undefined

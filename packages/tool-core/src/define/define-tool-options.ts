@@ -3,6 +3,7 @@ import { type AiSdkFields, aiSdkFields } from '../contract/ai-sdk-fields.ts'
 import type { KeyOption, OnRetry, PriorCall, Verification } from '../contract/tool-definition.ts'
 import type { OutputOf } from '../contract/defined-tool.ts'
 import type { GateOptions } from '../contract/gate-options.ts'
+import type { ModelBudget } from '../contract/model-budget.ts'
 import type { OptionNames } from '../contract/known-options.ts'
 import type { EffectScope } from '../log/tool-call-row.ts'
 import type { ToolContext } from '../contract/task-context.ts'
@@ -67,6 +68,13 @@ interface ToolSettings<Schema extends ZodType, Output, Name extends string, Cont
    * @default false
    */
   readonly returnsWholeText?: boolean
+  /**
+   * How much of a text the model reads, of errors too: the beginning and the end of longer ones, with a note between them.
+   * What `execute` returns stays whole. When the run's `maxInlineOutputBytes` is set, that one counts instead.
+   *
+   * @default all of it
+   */
+  readonly modelBudget?: ModelBudget
   /** Silences the warning that `execute` does not take the context. @default false */
   readonly acceptsContext?: boolean
   /** Where warnings about the definition go. @default console.warn */
@@ -139,6 +147,7 @@ export const toolOptions: OptionNames<DefineToolOptions<ZodType, unknown>> = {
   finalAnswer: true,
   archivesOutput: true,
   returnsWholeText: true,
+  modelBudget: true,
   acceptsContext: true,
   warn: true,
   ...aiSdkFields,

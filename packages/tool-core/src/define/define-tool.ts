@@ -2,8 +2,9 @@ import type { output as SchemaOutput, ZodType } from 'zod'
 import { executeCall } from '../call/execute-call.ts'
 import { takesContext, warnOnce } from '../call/definition-warning.ts'
 import { markParsed, parsesOnce } from '../call/parsed-input.ts'
-import { type ToModelOutput, withNotes } from '../call/noted-output.ts'
+import { shownToModel, type ToModelOutput } from '../call/noted-output.ts'
 import { executeStreamingCall } from '../call/streaming-call.ts'
+import type { ModelBudget } from '../contract/model-budget.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { aiSdkFields } from '../contract/ai-sdk-fields.ts'
 import {
@@ -51,7 +52,7 @@ export function defineTool(
   const execute = definition.streams ? executeStreamingCall : executeCall
   const tool = {
     ...handedOn(options),
-    toModelOutput: withNotes(options.name, options.toModelOutput as ToModelOutput | undefined),
+    toModelOutput: shownToModel(definition, options.toModelOutput as ToModelOutput | undefined),
     description,
     inputSchema: markParsed(schema),
     execute: (args: unknown, callOptions?: ToolCallOptions) =>
@@ -109,6 +110,7 @@ function resolveDefinition(
     finalAnswer: options.finalAnswer ?? false,
     archivesOutput: options.archivesOutput ?? true,
     returnsWholeText: options.returnsWholeText ?? false,
+    modelBudget: options.modelBudget && Object.freeze({ ...options.modelBudget }),
     gates,
     logInput: options.logInput,
     logOutput: options.logOutput,
@@ -127,6 +129,15 @@ function checkValues(checks: OptionChecks): void {
   checks.functions('verify', 'logInput', 'logOutput', 'warn')
   checks.synchronous('effectScope', 'key', 'logInput', 'logOutput')
   checks.duration('timeoutMs', 'more than 0')
+  checks.fits('modelBudget', 'an object with maxBytes and maxLines from 1', isModelBudget)
+}
+
+function isModelBudget(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const { maxBytes, maxLines, advice, ...unknown } = value as ModelBudget
+  const limits = [maxBytes, maxLines].filter((limit) => limit !== undefined)
+  const isText = advice === undefined || typeof advice === 'string'
+  return isText && limits.every((limit) => limit >= 1) && Object.keys(unknown).length === 0
 }
 
 function warnOnConsole(message: string): void {

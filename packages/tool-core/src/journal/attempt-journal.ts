@@ -44,6 +44,8 @@ export class AttemptJournal {
   readonly pause: RunPause = new RunPause((error) => this.raise(error))
   /** Whether the task has its final answer. */
   readonly finalAnswer: FinalAnswer = new FinalAnswer()
+  /** What the agent calls the tool that reads whole outputs: null when it has none, undefined when that is not known. */
+  responseTool: string | null | undefined
   /** The program has taken the result of the attempt. */
   settled = false
   /** Undefined for a run whose id was made for it, which has no other attempts. */

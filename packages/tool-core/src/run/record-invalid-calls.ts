@@ -127,6 +127,7 @@ function missingTool(toolName: string, error: SmithersError): ToolDefinition {
     finalAnswer: false,
     archivesOutput: false,
     returnsWholeText: false,
+    modelBudget: undefined,
     gates: undefined,
     // Without the tool's mapper, the log sees only the shape of the arguments.
     logInput: refuse,

@@ -89,6 +89,7 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
     },
     tools: (tools) => {
       assertTools(tools)
+      journal.responseTool = responseToolOf(tools) ?? journal.responseTool ?? null
       const copies = Object.entries(tools).map(
         ([key, tool]) => [key, bound(tool, context)] as const,
       )
@@ -118,6 +119,13 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
       return value as Value
     },
   }
+}
+
+/** The name by which the agent calls the tool that reads outputs of which it was shown a part. */
+function responseToolOf(tools: Readonly<Record<string, unknown>>): string | undefined {
+  return Object.keys(tools).find(
+    (key) => getDefinedToolMetadata(tools[key])?.name === 'get_tool_response',
+  )
 }
 
 const foreignFunctions = ['invoke', 'call', 'run', 'func', '_call'] as const
@@ -160,11 +168,11 @@ function bound(tool: unknown, context: TaskContext): unknown {
   const { execute, toModelOutput } = tool as ToolFields
   if (typeof execute !== 'function') return tool
   const metadata = getDefinedToolMetadata(tool)
-  const repeatable = context.attempt > 1 && metadata !== null && toModelOutput !== undefined
+  const isDefined = metadata !== null && toModelOutput !== undefined
   return {
     ...tool,
-    // AI SDK 5 does not say whose output it is that the model is shown.
-    ...(repeatable && {
+    // What the model is shown depends on the run, and AI SDK 5 does not even say whose output it is.
+    ...(isDefined && {
       toModelOutput: (given: unknown) =>
         runWithToolContext(context, () => toModelOutput?.call(tool, given)),
     }),

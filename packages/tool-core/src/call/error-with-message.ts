@@ -1,12 +1,16 @@
-/**
- * A copy of what a repeated call threw, whose message begins with what the agent must know of the repetition: of an
- * error, the message is all that it reads. The copy is of the same class and has the same fields; its cause is the
- * original.
- */
+/** A failure of a repeated call, whose message begins with what the agent must know of the repetition. */
 export function errorWithNotice(error: unknown, note: string): Error {
+  const text = error instanceof Error ? error.message : textOf(error)
+  return errorWithMessage(error, `${note}\n${text}`)
+}
+
+/**
+ * A copy of what a call threw with another message: of an error, the message is all that an agent reads. The copy is of
+ * the same class and has the same fields; its cause is the original.
+ */
+export function errorWithMessage(error: unknown, message: string): Error {
   const cause = { cause: error }
-  if (!(error instanceof Error)) return new Error(`${note}\n${textOf(error)}`, cause)
-  const message = `${note}\n${error.message}`
+  if (!(error instanceof Error)) return new Error(message, cause)
   const { message: _message, cause: _cause, stack: _stack, ...fields } = ownFieldsOf(error)
   try {
     const copy = new Error(message, cause)
