@@ -1,12 +1,11 @@
 import type { SandboxFiles } from '@smithers/sandbox'
 import { SmithersError } from '@smithers/tool-core'
 import { fileTarget } from './patch-target.ts'
-import { applyHunks } from './unified-diff.ts'
+import { applyPatchHunks, readPatch } from './patch-text.ts'
 import { patchFailed } from './unified-diff-error.ts'
-import { parseUnifiedDiff } from './unified-diff-parse.ts'
 
 /**
- * Applies a unified diff to a file in one step: reads, patches and replaces it under its lock. Changes nothing when it
+ * Applies a patch to a file in one step: reads, patches and replaces it under its lock. Changes nothing when it
  * throws.
  */
 export async function editFile(
@@ -21,11 +20,11 @@ export async function editFile(
     readonly maxBytes: number
   },
 ): Promise<void> {
-  const hunks = await parseUnifiedDiff(patch, fileTarget(files, path))
+  const hunks = await readPatch(patch, fileTarget(files, path))
   await files.updateText(
     path,
     (before) => {
-      const after = applyHunks(before, hunks, path)
+      const after = applyPatchHunks(before, hunks, path)
       if (after === before) throw changesNothing(path)
       const bytes = Buffer.byteLength(after)
       if (bytes > maxBytes) throw resultTooLarge(path, bytes, maxBytes)

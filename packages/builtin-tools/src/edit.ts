@@ -14,7 +14,7 @@ import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.
 export interface EditInput {
   /** From the root, or absolute beneath it. */
   readonly path: string
-  /** A unified diff of this one file. */
+  /** A unified diff of this one file. Counts, numbers and headers may be missing or wrong where the lines decide. */
   readonly patch: string
 }
 
@@ -22,13 +22,15 @@ const schema = z.object({
   path: z.string().describe('The file to patch, relative to the root or absolute within it.'),
   patch: z
     .string()
-    .describe('A unified diff of this file: hunks like "@@ -12,3 +12,4 @@" with context lines.'),
+    .describe(
+      'A unified diff of this file: hunks like "@@ -12,3 +12,4 @@", with unchanged lines around each change.',
+    ),
 })
 
 /**
  * Creates the tool `edit` with the options of a bundle.
  *
- * @throws SmithersError `TOOL_PATCH_FAILED`, `TOOL_PATCH_TOO_LARGE`, `TOOL_FILE_TOO_LARGE`, `TOOL_CONTENT_TOO_LARGE` for
+ * @throws SmithersError `TOOL_PATCH_FAILED`, `TOOL_PATCH_ALREADY_APPLIED`, `TOOL_PATCH_TOO_LARGE`, `TOOL_FILE_TOO_LARGE`, `TOOL_CONTENT_TOO_LARGE` for
  * the result, `TOOL_FILE_NOT_TEXT`, `TOOL_FILE_CHANGED`, `TOOL_FILE_NOT_FOUND`, `TOOL_NOT_A_FILE`, `TOOL_PATH_ESCAPE`,
  * `TOOL_PATH_INVALID`, `TOOL_PATH_DENIED`; the file is unchanged then
  */
@@ -36,7 +38,7 @@ export function createEditTool(options: BundleOptions): DefinedTool<EditInput, s
   return defineTool({
     name: 'edit',
     description:
-      'Change an existing text file with a unified diff. Every hunk needs correct line counts and context lines that match the file. Nothing is changed unless all hunks apply.',
+      'Change an existing text file with a unified diff. Every hunk needs unchanged lines around it that match the file at one position only. Nothing is changed unless all hunks apply.',
     schema,
     sideEffect: true,
     idempotent: false,

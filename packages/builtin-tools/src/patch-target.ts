@@ -10,8 +10,8 @@ export interface PatchTarget {
 
 /**
  * The target for a file under the root. A header names it in any spelling that leads to the same file: relative or
- * absolute, behind the `a/` and `b/` of git, through links. A name that leads to no file may also be the end of the path,
- * as `diff` writes it in a subdirectory.
+ * absolute, behind the `a/` and `b/` of git, through links. A name that leads to no file may also be the end of the absolute
+ * path, as `diff` writes it in a directory above or below the root.
  */
 export function fileTarget(files: SandboxFiles, path: string): PatchTarget {
   const written = tidy(path.replaceAll('\\', '/'))
@@ -29,7 +29,8 @@ export function fileTarget(files: SandboxFiles, path: string): PatchTarget {
       const found = await Promise.all(spellings.map((spelling) => resolved(files, spelling)))
       if (found.includes(target)) return true
       const leadsElsewhere = found.some((each) => each !== undefined)
-      return !leadsElsewhere && spellings.some((spelling) => target.endsWith(`/${spelling}`))
+      const absolute = `${files.rootDir}/${target}`
+      return !leadsElsewhere && spellings.some((spelling) => absolute.endsWith(`/${spelling}`))
     },
   }
 }

@@ -26,3 +26,14 @@ export function quoteLine(line: string | undefined): string {
   if (line === undefined) return 'the end of the file'
   return JSON.stringify(line.length > maxShownLength ? `${line.slice(0, maxShownLength)}…` : line)
 }
+
+/** The error for a patch whose new lines are in the file already. */
+export function alreadyApplied(path: string, lines: readonly number[]): SmithersError {
+  const shown = lines.slice(0, 10).join(', ')
+  const where = lines.length === 1 ? `line ${shown}` : `lines ${shown}`
+  return new SmithersError(
+    'TOOL_PATCH_ALREADY_APPLIED',
+    `Patch already applied: ${JSON.stringify(path)} has its new text at ${where}. Nothing was changed; continue without it.`,
+    { details: { path, lines }, effect: 'none' },
+  )
+}

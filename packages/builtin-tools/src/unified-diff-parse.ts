@@ -1,94 +1,39 @@
 import type { StructuredPatch } from 'diff'
-import type { PatchTarget } from './patch-target.ts'
-import { patchFailed, quoteLine } from './unified-diff-error.ts'
-import {
-  checkNames,
-  extendedHeaderName,
-  headerNames,
-  isModeLine,
-  modeChange,
-  notAChange,
-} from './unified-diff-header.ts'
+import { type Hunk, hunkHeader, type HunkLine } from './hunk.ts'
+import { bareHunkStart } from './unified-diff-body.ts'
+import { extendedHeaderName, headerNames } from './unified-diff-header.ts'
 
-/** One line of a hunk. */
-export interface HunkLine {
-  readonly operation: ' ' | '-' | '+'
-  /** Without the operation and the newline, but with a carriage return. */
-  readonly content: string
-  /** The patch marks the line as the last one, without a newline. */
-  readonly endsFile: boolean
-}
-
-/** One hunk whose counts have been checked. */
-export interface Hunk {
-  /** From 1. */
-  readonly number: number
-  /** The index of its first old line according to the header, from 0. */
-  readonly statedIndex: number
-  readonly lines: readonly HunkLine[]
-  /** The lines that must be in the file: context and removed lines. */
-  readonly oldLines: readonly HunkLine[]
-  /** Its old side is empty and starts at line 0, in a patch with file headers: git's form for an empty file. */
-  readonly isForEmptyFile: boolean
-}
-
-const hunkHeader = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/u
-const exampleHeader = '"@@ -12,3 +12,4 @@"'
-
-// Loaded with the first edit: the package takes several milliseconds to import.
-let diffModule: Promise<typeof import('diff')> | undefined
-
-function loadDiff(): Promise<typeof import('diff')> {
-  diffModule ??= import('diff')
-  return diffModule
+/** A patch of one file. */
+export interface ParsedPatch<Kind> {
+  /** The names that its headers give the file. */
+  readonly names: readonly string[]
+  readonly hunks: readonly Kind[]
 }
 
 /**
- * Parses a unified diff for one existing file. `diff` does the parsing; the checks afterwards refuse text that it skips,
+ * Parses a well-formed unified diff of one file. `diff` does the parsing; the checks afterwards find text that it skips,
  * which may be part of the intended change.
  *
- * @throws SmithersError `TOOL_PATCH_FAILED`
+ * @returns undefined for anything that is not well-formed
+ * @throws SmithersError `TOOL_PATCH_FAILED` for a patch that creates, deletes, renames or copies
  */
-export async function parseUnifiedDiff(
+export function parseUnifiedDiff(
   patch: string,
-  target: PatchTarget,
-): Promise<readonly Hunk[]> {
-  const { parsePatch } = await loadDiff()
-  const { names, hunks } = checkedPatch(withoutSignature(patch), parsePatch)
-  await checkNames(names, target)
-  return hunks
-}
-
-/** git ends mailed patches with "-- " and its version, which the parser would take for a removed line. */
-function withoutSignature(patch: string): string {
-  return patch.replace(/\n-- \n\d[\w. ()-]*\n*$/u, '\n')
-}
-
-interface CheckedPatch {
-  /** The names that its headers give the file. */
-  readonly names: readonly string[]
-  readonly hunks: readonly Hunk[]
-}
-
-function checkedPatch(patch: string, parsePatch: typeof import('diff').parsePatch): CheckedPatch {
+  parsePatch: typeof import('diff').parsePatch,
+): ParsedPatch<Hunk> | undefined {
   const lines = patch.split('\n')
-  checkHunkHeaders(lines)
+  if (lines.some((line) => line.startsWith('@@') && !hunkHeader.test(line))) return undefined
+  if (bareHunkStart(lines) !== undefined) return undefined
   let files: readonly StructuredPatch[]
   try {
     files = parsePatch(patch)
-  } catch (error) {
-    throw malformed(lines, error)
+  } catch {
+    return undefined
   }
   const [file, ...others] = files
-  if (file === undefined || files.every(({ hunks }) => hunks.length === 0)) {
-    throw withoutHunks(lines, file)
-  }
-  if (others.length > 0) {
-    throw patchFailed(
-      'it changes more than one file. Send one patch for each file, each to its own path.',
-    )
-  }
-  const names = [...headerNames(file), ...strayNames(lines, file)]
+  if (file === undefined || others.length > 0 || file.hunks.length === 0) return undefined
+  const stray = strayNames(lines, file)
+  if (stray === undefined) return undefined
   const hunks = file.hunks.map(({ oldStart, lines: body }, index) =>
     hunk(index + 1, oldStart - 1, body),
   )
@@ -97,9 +42,9 @@ function checkedPatch(patch: string, parsePatch: typeof import('diff').parsePatc
     hunks[0] = { ...first, isForEmptyFile: lines.some((line) => line.startsWith('@@ -0,0 ')) }
   }
   if (hunks.every((each) => each.lines.every(({ operation }) => operation === ' '))) {
-    throw patchFailed('no line of it begins with "+" or "-", so it changes nothing.')
+    return undefined
   }
-  return { names, hunks }
+  return { names: [...headerNames(file), ...stray], hunks }
 }
 
 function hunk(number: number, statedIndex: number, body: readonly string[]): Hunk {
@@ -118,45 +63,8 @@ function hunk(number: number, statedIndex: number, body: readonly string[]): Hun
   return { number, statedIndex, lines, oldLines, isForEmptyFile: false }
 }
 
-/** `diff` ignores `@@` without numbers, and would drop that part of the change. */
-function checkHunkHeaders(lines: readonly string[]): void {
-  let number = 0
-  for (const [index, line] of lines.entries()) {
-    if (!line.startsWith('@@')) continue
-    number += 1
-    if (hunkHeader.test(line)) continue
-    const where = `hunk ${number} (line ${index + 1} of the patch) has a malformed header`
-    throw patchFailed(`${where}: ${quoteLine(line)}. Write it like ${exampleHeader}.`, {
-      logReason: `${where}.`,
-      details: { hunk: number, patchLine: index + 1 },
-    })
-  }
-}
-
-/** The error for a patch that the parser refused, with the hunk number and its actual line counts. */
-function malformed(lines: readonly string[], error: unknown): Error {
-  const said = error instanceof Error ? error.message : String(error)
-  const line = Number(/ line (\d+)/u.exec(said)?.[1] ?? 0)
-  const number = lines.slice(0, line).filter((each) => each.startsWith('@@')).length
-  const where =
-    number === 0 ? 'it is malformed' : `hunk ${number} (line ${line} of the patch) is malformed`
-  const header = lines[line - 1] ?? ''
-  const reason = number > 0 && hunkHeader.test(header) ? recounted(lines, line, header) : `${said}.`
-  // Drop the parser's error: it quotes the patch, and causes are logged.
-  return patchFailed(`${where}. ${reason}`, {
-    logReason: `${where}.`,
-    details: { hunk: number, patchLine: line },
-  })
-}
-
-function recounted(lines: readonly string[], headerLine: number, header: string): string {
-  const rest = lines.slice(headerLine)
-  const end = rest.findIndex((line) => !/^[ +\-\\]/u.test(line))
-  const counts = countLines(rest.slice(0, end === -1 ? rest.length : end))
-  return mismatch(header, counts)
-}
-
-function countLines(body: readonly string[]): { old: number; new: number } {
+/** How many old and new lines a body has. */
+export function countLines(body: readonly string[]): { old: number; new: number } {
   let old = 0
   let added = 0
   for (const line of body) {
@@ -167,23 +75,30 @@ function countLines(body: readonly string[]): { old: number; new: number } {
   return { old, new: added }
 }
 
-function mismatch(header: string, counts: { readonly old: number; readonly new: number }): string {
-  const [, old = '1', added = '1'] = hunkHeader.exec(header) ?? []
-  return `Its header announces ${old} old and ${added} new lines; it has ${counts.old} old and ${counts.new} new ones. Every line begins with " ", "-" or "+".`
-}
-
-function withoutHunks(lines: readonly string[], file: StructuredPatch | undefined): Error {
-  if (file?.isRename === true || file?.isCopy === true || file?.isDelete === true)
-    return notAChange()
-  if (lines.some(isModeLine)) return modeChange()
-  return patchFailed(`it has no hunk. Write a unified diff with hunks like ${exampleHeader}.`)
+/**
+ * Whether text behind the counted lines of a hunk may be context that lost its blank. A hunk with old lines fits without
+ * it; one that only adds lines would rely on its line number alone.
+ */
+export function mayContinue(lines: readonly string[], from: number, oldCount: number): boolean {
+  const next = lines[from] ?? ''
+  if (/^(?:@@|`{3}|~{3}|\*\*\* |diff |Index:|={10}|---\s)/u.test(next)) return false
+  if (next.trim() !== '') return true
+  if (oldCount > 0) return false
+  for (let index = from; index < lines.length; index += 1) {
+    const line = lines[index] ?? ''
+    if (line.trim() !== '') return !line.startsWith('@@')
+  }
+  return false
 }
 
 /**
- * Refuses lines that the parser skipped although they look like hunk lines, and counts that it silently corrected.
- * Returns the names in the other lines outside the hunks.
+ * The names in the lines outside the hunks. Undefined when the parser skipped lines that look like a part of a hunk, or
+ * silently corrected a count.
  */
-function strayNames(lines: readonly string[], { hunks }: StructuredPatch): readonly string[] {
+function strayNames(
+  lines: readonly string[],
+  { hunks }: StructuredPatch,
+): readonly string[] | undefined {
   const names: string[] = []
   let number = 0
   for (let index = 0; index < lines.length; index += 1) {
@@ -192,19 +107,12 @@ function strayNames(lines: readonly string[], { hunks }: StructuredPatch): reado
       const body = hunks[number]?.lines ?? []
       number += 1
       const counts = countLines(body)
-      const [, old = '1', added = '1'] = hunkHeader.exec(line) ?? []
-      if (counts.old !== Number(old) || counts.new !== Number(added)) {
-        throw patchFailed(`hunk ${number} is malformed. ${mismatch(line, counts)}`, {
-          details: { hunk: number, patchLine: index + 1 },
-        })
-      }
+      const [, , old = '1', added = '1'] = hunkHeader.exec(line) ?? []
+      if (counts.old !== Number(old) || counts.new !== Number(added)) return undefined
       index += body.length
+      if (mayContinue(lines, index + 1, counts.old)) return undefined
     } else if (number > 0 && /^(?:[+-]|\s+\S)/u.test(line)) {
-      const where = `line ${index + 1} of the patch is outside of hunk ${number}`
-      throw patchFailed(
-        `${where}: ${quoteLine(line)}. Put it into a hunk and count it in the header.`,
-        { logReason: `${where}.`, details: { hunk: number, patchLine: index + 1 } },
-      )
+      return undefined
     } else {
       const name = extendedHeaderName(line)
       if (name !== undefined) names.push(name)

@@ -1,7 +1,7 @@
 import { patchFailed } from './unified-diff-error.ts'
-import type { Hunk, HunkLine } from './unified-diff-parse.ts'
+import type { Hunk, HunkLine } from './hunk.ts'
 import { placeHunks } from './unified-diff-placement.ts'
-import type { FileLines } from './unified-diff-placement.ts'
+import { type FileLines, splitLines, withoutReturn } from './line-search.ts'
 
 /**
  * Applies the hunks of a unified diff to a text. Text outside the hunks stays exactly as it is, including line endings and
@@ -57,13 +57,6 @@ function withoutByteOrderMark(file: FileLines, hunks: readonly Hunk[]): readonly
   return [{ ...first, lines, oldLines }, ...others]
 }
 
-function splitLines(text: string): FileLines {
-  const lines = text.split('\n')
-  const endsWithNewline = lines.at(-1) === ''
-  if (endsWithNewline) lines.pop()
-  return { lines, endsWithNewline }
-}
-
 /** Returns the offset of a line. Call it with ascending line indexes. */
 function lineOffsets({ lines }: FileLines, length: number): (index: number) => number {
   let next = 0
@@ -82,20 +75,19 @@ interface ResultLine {
   isNew: boolean
 }
 
+/** Where a hunk goes, and how. */
+interface Placement {
+  readonly start: number
+  /** The hunk covers the last line of the file. */
+  readonly reachesEnd: boolean
+  /** New lines get the line endings of the file. */
+  readonly converts: boolean
+}
+
 function replacement(
   file: FileLines,
   hunk: Hunk,
-  {
-    start,
-    reachesEnd,
-    converts,
-  }: {
-    readonly start: number
-    /** The hunk covers the last line of the file. */
-    readonly reachesEnd: boolean
-    /** New lines get the line endings of the file. */
-    readonly converts: boolean
-  },
+  { start, reachesEnd, converts }: Placement,
 ): string {
   const result: ResultLine[] = []
   let position = start
@@ -114,7 +106,7 @@ function replacement(
       result.push({ text, newline: !line.endsFile, isNew: true })
     }
   }
-  return joinLines(file, hunk, result, start, reachesEnd)
+  return joinLines(file, hunk, result, { start, reachesEnd, converts })
 }
 
 /** Joins lines so that only the last line of the file can lack a newline. */
@@ -122,14 +114,14 @@ function joinLines(
   file: FileLines,
   hunk: Hunk,
   result: ResultLine[],
-  start: number,
-  reachesEnd: boolean,
+  { start, reachesEnd, converts }: Placement,
 ): string {
   const last = result.at(-1)
   const marked = hunk.lines.some(({ endsFile }) => endsFile)
   if (reachesEnd && !file.endsWithNewline && !marked && last?.isNew === true) {
     // The patch does not mention the missing final newline, so the file keeps lacking it.
     last.newline = false
+    if (converts) last.text = withoutReturn(last.text)
   }
   const isOpenBefore =
     reachesEnd && start === file.lines.length && start > 0 && !file.endsWithNewline
@@ -174,6 +166,6 @@ function withEndingOf(file: FileLines, position: number, line: HunkLine): string
   // The last line of a file without a final newline has no line ending.
   const neighbour = hasNewline(file, previous) ? previous : previous - 1
   const returned = file.lines[neighbour]?.endsWith('\r') === true
-  const text = line.content.endsWith('\r') ? line.content.slice(0, -1) : line.content
+  const text = withoutReturn(line.content)
   return returned && !line.endsFile ? `${text}\r` : text
 }

@@ -1,78 +1,15 @@
 import { applyPatch, createTwoFilesPatch } from 'diff'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyHunks } from '../src/unified-diff.ts'
+import { editedText } from './fixtures/edited-text.ts'
+import { applyPatchHunks, readPatch } from '../src/patch-text.ts'
 import type { PatchTarget } from '../src/patch-target.ts'
-import { parseUnifiedDiff } from '../src/unified-diff-parse.ts'
 
 const target: PatchTarget = { path: 'f', isNamedBy: async (name) => name === 'f' }
 
 async function apply(text: string, patch: string): Promise<string> {
-  return applyHunks(text, await parseUnifiedDiff(patch, target), 'f')
+  return applyPatchHunks(text, await readPatch(patch, target), 'f')
 }
-
-const lineText = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.constantFrom(
-      '',
-      ' ',
-      'a',
-      'b',
-      '}',
-      '  return x',
-      '-',
-      '+',
-      '@@',
-      '\\',
-      '--- a',
-      '+++ b',
-    ),
-  },
-  fc
-    .string({ maxLength: 8, unit: 'binary' })
-    .map((text) => text.replaceAll(/[\r\n\u0085\u2028\u2029]/gu, '?')),
-)
-
-/** A text of lines with one line ending, or with both mixed; with or without a newline at its end. */
-const anyText = fc
-  .record({
-    lines: fc.array(lineText, { maxLength: 40 }),
-    endings: fc.oneof(
-      fc.constant(['\n']),
-      fc.constant(['\r\n']),
-      fc.array(fc.constantFrom('\n', '\r\n'), { minLength: 1, maxLength: 5 }),
-    ),
-    final: fc.boolean(),
-  })
-  .map(({ lines, endings, final }) => {
-    const text = lines
-      .map((line, index) => line + (endings[index % endings.length] ?? '\n'))
-      .join('')
-    return final ? text : text.replace(/\r?\n$/u, '')
-  })
-
-/** A text, and another made from it by changing some of its lines. */
-const editedText = fc
-  .tuple(
-    anyText,
-    fc.array(
-      fc.record({
-        at: fc.nat(60),
-        remove: fc.nat(3),
-        insert: fc.array(lineText, { maxLength: 3 }),
-      }),
-      { maxLength: 6 },
-    ),
-  )
-  .map(([before, changes]) => {
-    const lines = before.split('\n')
-    const ending = before.includes('\r\n') ? '\r' : ''
-    for (const { at, remove, insert } of changes) {
-      lines.splice(at % (lines.length + 1), remove, ...insert.map((line) => line + ending))
-    }
-    return { before, after: lines.join('\n') }
-  })
 
 describe('applyHunks', () => {
   it('reproduces the new text of a diff, for random texts, edits and context', async () => {

@@ -30,12 +30,14 @@ describe('a patch crafted to be expensive', () => {
     ],
     ['an updated file', `*** Update File: f${blanks}x\n${hunk}`],
     ['dates', `--- f${' 2024-01-01'.repeat(200_000)}\n+++ f\n${hunk}`],
-    ['a stray line', `--- f\n+++ f\n${hunk}\n${blanks}x\n`],
   ])('by blanks in %s is refused', (_, patch) => {
     expect(parse(patch)).toBe('TOOL_PATCH_FAILED')
   })
 
   it.each([
+    ['a stray line', `--- f\n+++ f\n${hunk}\n${blanks}x\n`],
+    ['a header without numbers', `--- f\n+++ f\n@@${blanks}x${blanks}@@${blanks}\n-a\n+b\n`],
+    ['a fence', `\`\`\`diff${blanks}\n${hunk}\`\`\`${blanks}\n`],
     ['a hunk header', `--- f\n+++ f\n@@ -1 +1 @@${blanks}x\n-a\n+b\n`],
     ['a signature', `--- f\n+++ f\n${hunk}-- \n2.40${blanks}\n\n`],
     [

@@ -109,7 +109,7 @@ describe('edit', () => {
       `@@ -5 +5 @@\n-line 5\n+${secret}\n`,
       `@@ -6 +6 @@\n-not ${secret}\n+x\n`,
       `@@ ${secret} @@\n-line 5\n+x\n`,
-      `@@ -6 +6 @@\n${secret}\n+x\n`,
+      `@@ -6 +6 @@\nnot ${secret}\n+x\n`,
       `--- a/${secret}\n+++ b/${secret}\n@@ -6 +6 @@\n-line 6\n+x\n`,
       `@@ -6 +6 @@\n-line 6\n+x\n\n+${secret}\n`,
       `@@ -90 +90 @@\n-never ${secret}\n+x\n`,
