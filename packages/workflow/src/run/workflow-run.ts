@@ -3,12 +3,7 @@ import type { WorkflowDefinition } from '../define/workflow-definition.ts'
 import type { WorkflowEvent } from '../events/workflow-event.ts'
 import { buildPlan } from '../schedule/build-plan.ts'
 import { Plan } from '../schedule/plan.ts'
-import {
-  type PlannedLoop,
-  type PlannedTask,
-  type PlanNode,
-  progressKey,
-} from '../schedule/plan-node.ts'
+import type { PlannedLoop, PlannedTask, PlanNode } from '../schedule/plan-node.ts'
 import { isFatal } from '../errors/fatal-error.ts'
 import { isPaused } from '../errors/paused.ts'
 import { type FinishedTask, runAttempts } from '../task/run-attempts.ts'
@@ -146,9 +141,8 @@ export class WorkflowRun {
 
   #start(planned: PlannedTask): void {
     const { lease, progress, toolOptions, allow, backoffMs, ending, emit } = this.#parts
-    const { task, nodeId, iteration } = planned
+    const { task, nodeId, iteration, key } = planned
     const { runId } = lease
-    const key = progressKey(nodeId, iteration)
     const address = { runId, nodeId, iteration, id: task.id }
     const outputName = task.output?.name ?? null
     this.#running.set(key, planned)

@@ -1,5 +1,11 @@
 import type { LoopNode, TaskNode, TreeNode, WorkflowTree } from '../tree/tree-node.ts'
-import type { PlannedGroup, PlannedLoop, PlannedTask, PlanNode } from './plan-node.ts'
+import {
+  type PlannedGroup,
+  type PlannedLoop,
+  type PlannedTask,
+  type PlanNode,
+  progressKey,
+} from './plan-node.ts'
 
 /** How far a loop has progressed. */
 export interface LoopProgress {
@@ -65,7 +71,7 @@ class PlanBuilder {
       kind,
       parent,
       done: false,
-      waiting: [],
+      waiting: null,
       children: [],
       maxConcurrency,
       running: 0,
@@ -90,14 +96,16 @@ class PlanBuilder {
   }
 
   #task(task: TaskNode, parent: Parent, { prefix, iteration }: Scope): PlannedTask {
+    const nodeId = prefix + task.id
     const planned: PlannedTask = {
       kind: 'task',
       parent,
       done: false,
-      waiting: [],
+      waiting: null,
       task,
-      nodeId: prefix + task.id,
+      nodeId,
       iteration,
+      key: progressKey(nodeId, iteration),
       open: false,
     }
     this.tasks.set(task.id, planned)
@@ -112,7 +120,7 @@ class PlanBuilder {
       kind: 'loop',
       parent,
       done: progress.finished,
-      waiting: [],
+      waiting: null,
       loop,
       loopId,
       iteration: progress.iteration,

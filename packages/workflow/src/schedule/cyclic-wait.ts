@@ -9,10 +9,15 @@ export function findCyclicWait(
   root: PlannedGroup,
   tasks: ReadonlyMap<string, PlannedTask>,
 ): string[] | null {
-  if (![...tasks.values()].some(({ task }) => task.dependsOn.length > 0)) return null
+  if (!someDepends(tasks)) return null
   const graph = new WaitGraph(tasks)
   graph.add(root, null)
   return graph.cycle()
+}
+
+function someDepends(tasks: ReadonlyMap<string, PlannedTask>): boolean {
+  for (const { task } of tasks.values()) if (task.dependsOn.length > 0) return true
+  return false
 }
 
 /** The start or the end of a node. */

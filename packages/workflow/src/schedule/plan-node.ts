@@ -7,7 +7,7 @@ interface Planned {
   readonly parent: PlannedGroup | PlannedLoop | null
   done: boolean
   /** Tasks that wait until this node is done. */
-  readonly waiting: PlannedTask[]
+  waiting: PlannedTask[] | null
 }
 
 export interface PlannedTask extends Planned {
@@ -16,6 +16,8 @@ export interface PlannedTask extends Planned {
   /** The task's name in the log: its id, prefixed with the iterations of all enclosing loops but the innermost. */
   readonly nodeId: string
   readonly iteration: number
+  /** Of its progress; composed once, since a plan of thousands of tasks asks for it again and again. */
+  readonly key: string
   /** It may run as soon as the tasks it depends on have finished and its group has capacity. */
   open: boolean
 }

@@ -6,7 +6,6 @@ import {
   type PlannedLoop,
   type PlannedTask,
   type PlanNode,
-  progressKey,
 } from './plan-node.ts'
 import { waitTarget } from './wait-target.ts'
 
@@ -17,7 +16,7 @@ export interface TaskProgress {
   /** Ids of tasks that have finished in any iteration. */
   readonly finishedIds: { has(id: string): boolean }
   /** Keys of tasks that are running. */
-  readonly running: { has(key: string): boolean }
+  readonly running: { readonly size: number; has(key: string): boolean }
 }
 
 /**
@@ -44,8 +43,8 @@ export class Plan {
         { cycle },
       )
     }
-    for (const task of tasks.values()) {
-      if (progress.running.has(keyOf(task))) occupy(task)
+    if (progress.running.size > 0) {
+      for (const task of tasks.values()) if (progress.running.has(task.key)) occupy(task)
     }
     this.#open(root)
   }
@@ -83,7 +82,7 @@ export class Plan {
   /** @param key The key of the finished task: in this plan's tree, its id may belong to another iteration. */
   finishTask(id: string, key: string): void {
     const task = this.#tasks.get(id)
-    if (task === undefined || task.done || keyOf(task) !== key) return
+    if (task === undefined || task.done || task.key !== key) return
     for (let node = task.parent; node !== null; node = node.parent) {
       if (node.kind !== 'parallel') continue
       node.running -= 1
@@ -119,7 +118,7 @@ export class Plan {
   }
 
   #openTask(planned: PlannedTask): boolean {
-    const key = keyOf(planned)
+    const { key } = planned
     if (this.#progress.finished.has(key)) return this.#settle(planned, true)
     planned.open = true
     if (!this.#progress.running.has(key)) this.#queueUnlessWaiting(planned)
@@ -134,6 +133,7 @@ export class Plan {
       if (awaited === undefined) return
       const target = waitTarget(planned, awaited)
       if (target.done) continue
+      target.waiting ??= []
       target.waiting.push(planned)
       return
     }
@@ -168,7 +168,9 @@ export class Plan {
   #settle(node: PlanNode, done: boolean): boolean {
     if (!done) return false
     node.done = true
-    for (const waiting of node.waiting.splice(0)) {
+    const { waiting: waitingTasks } = node
+    node.waiting = null
+    for (const waiting of waitingTasks ?? []) {
       if (waiting.open && !waiting.done) this.#queueUnlessWaiting(waiting)
     }
     return true
@@ -181,10 +183,6 @@ function fullGroupAbove(task: PlannedTask): PlannedGroup | null {
     if (node.kind === 'parallel' && node.running >= node.maxConcurrency) return node
   }
   return null
-}
-
-function keyOf({ nodeId, iteration }: PlannedTask): string {
-  return progressKey(nodeId, iteration)
 }
 
 function occupy(task: PlannedTask): void {

@@ -44,13 +44,15 @@ const knownProps: Readonly<Record<Tag, Readonly<Record<string, true>>>> = {
  */
 export function assertKnownProps(tag: Tag, props: object): void {
   // `key` is React's; the compiler passes it separately unless it comes from a spread.
-  const unknown = unknownNames(props, knownProps[tag])?.filter((name) => name !== 'key') ?? []
+  const names = unknownNames(props, knownProps[tag])
+  if (names === null) return
+  const unknown = names.filter((name) => name !== 'key')
   if (unknown.length === 0) return
   const { id } = props as { readonly id?: unknown }
   const named = typeof id === 'string' ? `<${tag} id="${id}">` : `<${tag}>`
-  const names = unknown.map((name) => JSON.stringify(name)).join(', ')
+  const listed = unknown.map((name) => JSON.stringify(name)).join(', ')
   throw invalidWorkflow(
-    `${named} has no ${unknown.length === 1 ? 'property' : 'properties'} ${names}. Its properties are ${Object.keys(knownProps[tag]).join(', ')}.`,
+    `${named} has no ${unknown.length === 1 ? 'property' : 'properties'} ${listed}. Its properties are ${Object.keys(knownProps[tag]).join(', ')}.`,
     { unknown },
   )
 }

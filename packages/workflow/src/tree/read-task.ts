@@ -111,16 +111,20 @@ function duration(id: string, value: number): number {
 
 function taskIds(id: string, value: readonly string[] | undefined): readonly string[] {
   const ids: readonly unknown[] = list(id, 'dependsOn', value)
-  if (ids.every((each) => typeof each === 'string')) return ids
+  if (ids.length === 0 || ids.every((each) => typeof each === 'string')) return ids as string[]
   throw invalidWorkflow(`<Task id="${id}" dependsOn> must be a list of task ids.`)
 }
 
-function list<Item>(id: string, name: string, value: readonly Item[] = []): readonly Item[] {
+// Shared: a tree of thousands of tasks is read at every render.
+const noItems: readonly never[] = Object.freeze([])
+const noTools: TaskNode['tools'] = Object.freeze({})
+
+function list<Item>(id: string, name: string, value: readonly Item[] = noItems): readonly Item[] {
   if (Array.isArray(value)) return value
   throw invalidWorkflow(`<Task id="${id}" ${name}> must be a list, got ${describeNode(value)}.`)
 }
 
-function toolsOf(id: string, tools: TaskProps['tools'] = {}): TaskNode['tools'] {
+function toolsOf(id: string, tools: TaskProps['tools'] = noTools): TaskNode['tools'] {
   if (typeof tools === 'object' && tools !== null && !Array.isArray(tools)) return tools
   throw invalidWorkflow(
     `<Task id="${id}" tools> must be an object of tools by name, got ${describeNode(tools)}.`,

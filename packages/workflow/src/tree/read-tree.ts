@@ -105,13 +105,13 @@ class TreeReader {
 
   #task(element: WorkflowElement): TreeNode {
     const task = readTask(element.props as unknown as TaskProps, this.#outputs)
-    if (this.#taskIds.has(task.id)) {
+    const before = this.#taskIds.size
+    if (this.#taskIds.add(task.id).size === before) {
       throw invalidWorkflow(
         `Two tasks have the id "${task.id}". Ids name rows of the log and recorded outputs: give each task its own.`,
         { id: task.id },
       )
     }
-    this.#taskIds.add(task.id)
     return task
   }
 

@@ -10,8 +10,9 @@ export function unknownNames(
 ): readonly string[] | null {
   // A tree is checked at every render, so a known name costs no copy.
   let unknown: string[] | null = null
-  for (const name of Object.keys(given)) {
-    if (Object.hasOwn(known, name) || given[name as keyof typeof given] === undefined) continue
+  for (const name in given) {
+    if (known[name] === true || given[name as keyof typeof given] === undefined) continue
+    if (!Object.hasOwn(given, name)) continue
     unknown ??= []
     unknown.push(name)
   }
