@@ -104,7 +104,7 @@ export function completeJournalOptions(
     keySecret: options.keySecret,
     safety: options.safety ?? 'warn',
     lineage: options.lineage ?? 'auto',
-    redact: compileRedaction(options.redact ?? {}),
+    redact: options.redact === undefined ? usualSecrets : compileRedaction(options.redact),
     maxInputBytes: options.maxInputBytes,
     errorStacks: options.errorStacks ?? false,
     leaseMs: options.leaseMs ?? 60_000,
@@ -118,5 +118,7 @@ export function completeJournalOptions(
     ...facts,
   })
 }
+
+const usualSecrets = compileRedaction({})
 
 function ignore(): void {}

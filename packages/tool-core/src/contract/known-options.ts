@@ -9,14 +9,14 @@ export function complaintOfUnknown(
   given: object,
   known: Readonly<Record<string, true>>,
 ): string | null {
-  const unknown: string[] = []
-  // A loop over names makes no list of pairs: each task of a workflow comes by here.
-  for (const name of Object.keys(given)) {
-    if (Object.hasOwn(known, name)) continue
+  let unknown: string[] | undefined
+  // Each task of a workflow comes by here, so known names cost no list of names or pairs.
+  for (const name in given) {
+    if (known[name] === true || !Object.hasOwn(given, name)) continue
     const value = (given as Readonly<Record<string, unknown>>)[name]
-    if (value !== undefined) unknown.push(JSON.stringify(name))
+    if (value !== undefined) (unknown ??= []).push(JSON.stringify(name))
   }
-  if (unknown.length === 0) return null
+  if (unknown === undefined) return null
   const many = unknown.length > 1
   return `unknown ${many ? 'options' : 'option'} ${unknown.join(', ')}. The options are ${Object.keys(known).join(', ')}.`
 }

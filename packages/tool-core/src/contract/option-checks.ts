@@ -40,8 +40,8 @@ export class OptionChecks {
 
   /** Null is no default: a value that was lost on its way here must not choose one. */
   notNull(known: Readonly<Record<string, true>>): void {
-    for (const name of Object.keys(this.#given)) {
-      if (this.#given[name] !== null || !Object.hasOwn(known, name)) continue
+    for (const name in this.#given) {
+      if (this.#given[name] !== null || known[name] !== true) continue
       throw this.wrong(name, 'left out or have a value')
     }
   }

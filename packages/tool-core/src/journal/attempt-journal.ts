@@ -36,8 +36,6 @@ export class AttemptJournal {
   readonly task: TaskContext
   readonly ownerId: string = currentOwnerId()
   readonly policy: JournalPolicy
-  readonly history: CallHistory
-  readonly leases: LeaseKeeper
   /** Keys that may run again although an earlier call of theirs may stand. */
   readonly allowed: Set<string> = new Set()
   /** Ends the run when a call waits for approval. */
@@ -52,6 +50,9 @@ export class AttemptJournal {
   readonly beside: AttemptsBeside | undefined
   /** When its last call began, by the count of `AttemptsBeside.beginCall`. */
   lastCallAt = 0
+  // Made when a call asks for them: many tasks of a workflow make none.
+  #history: CallHistory | undefined
+  #leases: LeaseKeeper | undefined
   #ordinal = 0
   #baseSeq = 0
   #opened = false
@@ -62,9 +63,16 @@ export class AttemptJournal {
   constructor(task: TaskContext, policy: JournalPolicy) {
     this.task = task
     this.policy = policy
-    this.history = new CallHistory(policy.lineage)
-    this.leases = new LeaseKeeper(task.log, policy.leaseMs, policy.onLogError)
     this.beside = policy.startsEmpty ? undefined : new AttemptsBeside(this, task)
+  }
+
+  get history(): CallHistory {
+    return (this.#history ??= new CallHistory(this.policy.lineage))
+  }
+
+  get leases(): LeaseKeeper {
+    const { leaseMs, onLogError } = this.policy
+    return (this.#leases ??= new LeaseKeeper(this.task.log, leaseMs, onLogError))
   }
 
   /** The log of the task; an answer that does not come is an error in time. */

@@ -13,6 +13,8 @@ export interface WorkingAttempt {
   readonly isOver: boolean
 }
 
+type Attempts = ReadonlySet<WeakRef<WorkingAttempt>>
+
 interface Shared {
   readonly attempts: Map<string, Set<WeakRef<WorkingAttempt>>>
   readonly logs: WeakMap<ToolCallLog, number>
@@ -55,10 +57,7 @@ export class AttemptsBeside {
   constructor(self: WorkingAttempt, task: TaskContext) {
     this.#self = self
     this.#key = keyOf(task)
-    const calling = liveOf(shared.attempts.get(this.#key)).filter(
-      (other) => other.isCalling && !other.isOver,
-    )
-    this.#metCalling = new Set(calling.map(({ task: { attempt } }) => attempt))
+    this.#metCalling = callingNow(shared.attempts.get(this.#key))
   }
 
   /** Notes that a call begins, and returns when by the count of {@link AttemptsBeside.beginCall}. */
@@ -83,6 +82,7 @@ export class AttemptsBeside {
   includes({ origin, attempt }: Pick<CallSummary, 'origin' | 'attempt'>): boolean {
     if (origin !== 'here') return origin === 'beside'
     if (this.#metCalling.has(attempt)) return true
+    if (this.#attempts === undefined) return false
     return liveOf(this.#attempts).some(
       (other) =>
         other !== this.#self &&
@@ -138,7 +138,15 @@ export class RowOwners {
   }
 }
 
-function liveOf(attempts: ReadonlySet<WeakRef<WorkingAttempt>> = new Set()): WorkingAttempt[] {
+function callingNow(attempts: Attempts | undefined): ReadonlySet<number> {
+  if (attempts === undefined) return none
+  const calling = liveOf(attempts).filter((other) => other.isCalling && !other.isOver)
+  return new Set(calling.map(({ task: { attempt } }) => attempt))
+}
+
+const none: ReadonlySet<number> = new Set()
+
+function liveOf(attempts: Attempts): WorkingAttempt[] {
   return [...attempts].flatMap((ref) => ref.deref() ?? [])
 }
 

@@ -22,6 +22,7 @@ export async function allowKeys(
   run: ToolRun,
   { allow, firstAttempt, toolOptions }: ResolvedTask,
 ): Promise<void> {
+  if (allow.length === 0) return
   const { runId, attempt } = run.context
   const log = boundedLog(run.context.log, toolOptions.logTimeoutMs ?? 30_000)
   for (const key of allow) {
