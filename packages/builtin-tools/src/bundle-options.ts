@@ -38,6 +38,8 @@ export interface BundleOptions {
   readonly files?: SandboxOptions['files'] | undefined
   /** Environment of commands: names to pass, values to set. */
   readonly env?: SandboxOptions['env'] | undefined
+  /** Whether commands commit under the user's git name and address. @default true */
+  readonly gitIdentity?: boolean | undefined
   /*   * Called after each command of `bash`, before the model sees the outcome. Receives the separate streams, what was
    * enforced, and changes of protected names. An error it throws fails the call.
    */
@@ -70,6 +72,7 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   modelBudget: budget,
   files: sandboxOptions.files,
   env: sandboxOptions.env,
+  gitIdentity: sandboxOptions.gitIdentity,
   onCommand: callback,
   warn: callback,
 }

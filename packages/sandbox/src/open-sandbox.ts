@@ -7,13 +7,15 @@ import type { SandboxFiles } from './files/sandbox-files.ts'
 import type { IsolationReport } from './isolation/backend.ts'
 import { detectIsolation } from './isolation/detect-isolation.ts'
 import { foreignRoot } from './isolation/foreign-root.ts'
+import { createPrivateHome } from './isolation/private-home.ts'
 import { ownCodeInRoot } from './isolation/own-code.ts'
 import { resolveLimits } from './options/limits.ts'
 import type { CommandCheck } from './command-policy/command-policy.ts'
 import { checkAutoPolicy } from './command-policy/auto-policy.ts'
 import { checkBasicPolicy } from './command-policy/basic-policy.ts'
 import { openEgress } from './process/open-egress.ts'
-import { commandEnvironment } from './process/environment.ts'
+import { commandEnvironment, type EnvironmentOptions } from './process/environment.ts'
+import { offlineEnvironment } from './process/offline-environment.ts'
 import { runCommand } from './process/run.ts'
 import { type RunSettings } from './process/run-settings.ts'
 import { notEnforcedWarning } from './isolation/not-enforced-warning.ts'
@@ -24,7 +26,7 @@ import { sandboxOptions } from './sandbox-options.ts'
 import { PathProtection } from './path-rules/protection.ts'
 import { setAsideDirectory } from './path-rules/set-aside.ts'
 import { createGitFacts } from './process/git/git-facts.ts'
-import { createGlobalGitConfig } from './process/git/global-git-config.ts'
+import { createGlobalGitConfig, identityVariables } from './process/git/global-git-config.ts'
 import { createSession } from './ai-sdk-session/session.ts'
 import { SandboxError } from './errors/sandbox-error.ts'
 
@@ -50,8 +52,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const files = openFiles(options)
   const { rootDir } = files
   const report = reportOn(files, isolation, { network: asked, protect })
-  const env = commandEnvironment(options.env ?? {})
-  const gitConfig = hidesHome(isolation, env) ? createGlobalGitConfig(rootDir) : undefined
+  const surroundings = openSurroundings(options, { isolation, rootDir, isOffline: egress === null })
   const settings: RunSettings = Object.freeze({
     rootDir,
     files,
@@ -59,7 +60,8 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     network,
     egress,
     read: filePolicy.read ?? [],
-    write: gitConfig === undefined ? [] : [gitConfig.directory],
+    write: surroundings.write,
+    home: surroundings.home,
     deny: filePolicy.deny ?? [],
     protection: new PathProtection({
       protect,
@@ -69,7 +71,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     }),
     enforced: Object.freeze({ backend: backend.name, ...isolation.enforced }),
     limitations: isolation.limitations,
-    env: Object.freeze({ ...gitConfig?.env, ...env }),
+    env: surroundings.env,
     limits,
     check,
     warn: notEnforcedWarning(report, options.warn),
@@ -83,7 +85,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     session: () => createSession(settings),
     close() {
       files.close()
-      gitConfig?.remove()
+      surroundings.remove()
     },
   })
 }
@@ -95,6 +97,38 @@ function gitFactsOf(files: SandboxFiles, settings: () => RunSettings): GitFacts 
   } finally {
     root.close()
   }
+}
+
+/** What commands find besides the root: their variables and a home. */
+function openSurroundings(
+  options: SandboxOptions,
+  {
+    isolation,
+    rootDir,
+    isOffline,
+  }: { readonly isolation: IsolationReport; readonly rootDir: string; readonly isOffline: boolean },
+): Pick<RunSettings, 'env' | 'home' | 'write'> & { remove(): void } {
+  const { network = 'none', gitIdentity = true } = options
+  const env = commandEnvironment(withIdentity(options))
+  const gitConfig = hidesHome(isolation, env)
+    ? createGlobalGitConfig(rootDir, gitIdentity)
+    : undefined
+  const home = isolation.enforced.files === 'none' ? undefined : createPrivateHome(rootDir, env)
+  const isCutOff = isOffline && network !== 'host' && isolation.enforced.network === 'enforced'
+  return {
+    env: Object.freeze({ ...(isCutOff && offlineEnvironment), ...gitConfig?.env, ...env }),
+    home: home?.directory,
+    write: gitConfig === undefined ? [] : [gitConfig.directory],
+    remove() {
+      gitConfig?.remove()
+      home?.remove()
+    },
+  }
+}
+
+/** The variables by which the caller has chosen an identity for commits. */
+function withIdentity({ env = {}, gitIdentity = true }: SandboxOptions): EnvironmentOptions {
+  return gitIdentity ? { ...env, pass: [...(env.pass ?? []), ...identityVariables] } : env
 }
 
 function openFiles({ rootDir, files = {}, isolation = 'auto' }: SandboxOptions): SandboxFiles {

@@ -7,6 +7,7 @@ import {
   callback,
   type FieldsOf,
   fieldsOf,
+  flag,
   invalidOption,
   listOf,
   oneOf,
@@ -49,6 +50,7 @@ export const sandboxOptions: FieldsOf<SandboxOptions> = {
       typeof value === 'function',
   ),
   env: fieldsOf({ pass: names, set: variables } satisfies FieldsOf<EnvironmentOptions>),
+  gitIdentity: flag,
   limits: fieldsOf(limits),
   isolation: wordOrFields(
     ['auto', 'require', 'none'],

@@ -26,6 +26,10 @@ export interface SandboxOptions {
    */
   readonly commands?: 'auto' | 'basic' | 'strict' | 'off' | CommandCheck | undefined
   readonly env?: EnvironmentOptions | undefined
+  /**
+   * Whether commands that cannot see the user's home commit under the user's git name and address. @default true
+   */
+  readonly gitIdentity?: boolean | undefined
   readonly limits?: CommandLimits | undefined
   /**
    * `'auto'`: the strongest backend that was seen to work here. `'require'`: every property must be enforced;

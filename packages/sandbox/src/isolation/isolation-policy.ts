@@ -23,6 +23,8 @@ export interface IsolationPolicy {
   readonly read: readonly string[]
   /** Absolute directories outside the root that a command may change; they exist. Not with `access: 'read'`. */
   readonly write?: readonly string[]
+  /** The directory that a command has for its home, kept from command to command. @default an empty one for each */
+  readonly home?: string | undefined
   /** Root-relative existing names that a command may not change: mounted read-only, their ancestors pinned. */
   readonly protect: readonly string[]
   /** Root-relative existing names that a command may neither read nor change. */

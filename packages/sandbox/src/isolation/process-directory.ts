@@ -71,11 +71,11 @@ function processDirectory(parent: string): string {
 }
 
 function removeAll(): void {
-  for (const directory of made.values()) removeNow(directory)
+  for (const directory of made.values()) removeTemporaryDirectory(directory)
 }
 
-/** By descriptors: a command that still runs may exchange what is in it. */
-function removeNow(directory: string): void {
+/** Removes a directory with everything in it, by descriptors: a command that still runs may exchange what is in it. */
+export function removeTemporaryDirectory(directory: string): void {
   try {
     if (!canWalkDescriptors()) {
       rmSync(directory, { recursive: true, force: true })

@@ -28,6 +28,8 @@ export interface IsolateRequest {
   readonly protect: readonly string[]
   readonly deny: readonly string[]
   readonly hooks: RunHooks
+  /** Whether the command gets the home of the sandbox's commands. @default true */
+  readonly keepsHome?: boolean
 }
 
 /** What came of it. */
@@ -135,6 +137,7 @@ function start(
     protect,
     deny,
     proxy,
+    keepsHome = true,
   }: IsolateRequest,
   controlGroups: readonly string[] | undefined,
 ): RunningCommand {
@@ -151,6 +154,7 @@ function start(
         access: options.access ?? 'write',
         read: settings.read,
         write: settings.write,
+        home: keepsHome ? settings.home : undefined,
         protect,
         deny,
         limits: { temporaryMb },

@@ -14,6 +14,8 @@ export interface RefusalFacts {
   readonly rootDir: string
   /** Whether a system-call filter was loaded. */
   readonly isFiltered: boolean
+  /** Whether the operating system keeps the command off every network. */
+  readonly isOffline: boolean
 }
 
 /**
@@ -23,7 +25,11 @@ export interface RefusalFacts {
 export function refusalHint(facts: RefusalFacts): string | undefined {
   const call = facts.violations.find(({ rule }) => callRules.has(rule))
   if (call !== undefined) return call.message
-  return limitationHint(facts) ?? (facts.isFiltered ? filterHint(facts.output) : undefined)
+  return (
+    limitationHint(facts) ??
+    (facts.isFiltered ? filterHint(facts.output) : undefined) ??
+    (facts.isOffline ? offlineHint(facts.output) : undefined)
+  )
 }
 
 const callRules: ReadonlySet<Violation['rule']> = new Set(['files', 'network', 'processes'])
@@ -115,6 +121,16 @@ const filtered: readonly { readonly sign: RegExp; readonly advice: string }[] = 
       'Isolation refuses mounts and changes of the root directory. Do it with files in place.',
   },
 ]
+
+/** What clients print when no name can be resolved and no address reached. */
+const unreachable =
+  /\b(?:ENOTCACHED|EAI_AGAIN|ENOTFOUND|ENETUNREACH)\b|ERR_PNPM_NO_OFFLINE|could not resolve (?:host|proxy)|temporary failure in name resolution|name or service not known|network is (?:unreachable|down)|no matching distribution found/i
+
+function offlineHint(output: string): string | undefined {
+  return unreachable.test(output)
+    ? 'The command tried to use the network, and commands have none here. Work with what is installed, or tell the user what needs the network.'
+    : undefined
+}
 
 function filterHint(output: string): string | undefined {
   return filtered.find(({ sign }) => sign.test(output))?.advice

@@ -63,7 +63,7 @@ export function resultOf(
 
 function hintFor(
   output: string,
-  { files, syscalls }: RunEnforcement,
+  { files, syscalls, network: enforced }: RunEnforcement,
   { violations, refusals, network }: IsolatedCommand,
   { mounted, denied }: RuleEffects,
 ): string | undefined {
@@ -73,7 +73,8 @@ function hintFor(
   const [blocked] = network?.violations ?? []
   if (blocked !== undefined) return blocked.message
   const isFiltered = syscalls === 'enforced'
-  return refusalHint({ ...refusals, output, violations, isFiltered })
+  const isOffline = enforced === 'enforced' && network === undefined
+  return refusalHint({ ...refusals, output, violations, isFiltered, isOffline })
 }
 
 function statusOf(

@@ -19,6 +19,8 @@ export interface RunSettings {
   readonly read: readonly string[]
   /** Absolute directories outside the root that commands may change. */
   readonly write: readonly string[]
+  /** The home of all commands; `undefined` for one of their own each, or the user's. */
+  readonly home: string | undefined
   /** Globs of what commands may neither read nor change. */
   readonly deny: readonly string[]
   /** Keeps the names that commands may not change. */

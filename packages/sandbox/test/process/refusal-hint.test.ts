@@ -10,11 +10,23 @@ const { limitations } = landlockConditions(
 )
 
 function hint(output: string, facts: Partial<RefusalFacts> = {}): string | undefined {
-  const none = { violations: [], limitations, met: [], rootDir: '/tmp/root', isFiltered: true }
-  return refusalHint({ ...none, output, ...facts })
+  const none = { violations: [], limitations, met: [], rootDir: '/tmp/root' }
+  return refusalHint({ ...none, isFiltered: true, isOffline: false, output, ...facts })
 }
 
 describe('refusalHint', () => {
+  test.each([
+    'npm error code ENOTCACHED',
+    'Error: getaddrinfo EAI_AGAIN example.com',
+    'curl: (6) Could not resolve host: example.com',
+    'ERROR: No matching distribution found for requests',
+    'connect: Network is unreachable',
+  ])('says of %j that commands have no network, where that is enforced', (output) => {
+    expect(hint(output, { isOffline: true })).toMatch(/commands have none here\. Work with what/)
+    expect(hint(output)).toBeUndefined()
+    expect(hint('1 test failed', { isOffline: true })).toBeUndefined()
+  })
+
   test('says what a refused call was and where it is allowed', () => {
     const message = 'The command called chmod on /etc/x, which lies outside its root.'
     const violations = [{ rule: 'files', subject: '/etc/x', message }] as const

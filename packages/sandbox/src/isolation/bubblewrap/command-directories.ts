@@ -21,6 +21,8 @@ export interface HiddenDirectory {
   readonly mode: number
   /** It lies in another one, so it needs no file system of its own. */
   readonly isNested: boolean
+  /** What is kept from command to command in it; `null`: nothing. */
+  readonly source: string | null
 }
 
 /** The part of a request that decides which directories a command sees. */
@@ -55,6 +57,7 @@ export function commandDirectories(
   const hidden = privateDirectories(env).filter(
     (path) => !isWithin(path, rootDir) && !readable.includes(path) && !isReserved(path, system),
   )
+  const home = withoutTrailingSlash(env['HOME'] ?? '/')
   const mounted = [rootDir, ...policy.read, env['HOME'] ?? '', env['TMPDIR'] ?? '']
   return {
     hidden: hidden.map((path) => ({
@@ -65,6 +68,7 @@ export function commandDirectories(
         path,
         hidden.filter((other) => other !== path),
       ),
+      source: path === home ? (policy.home ?? null) : null,
     })),
     readable,
     writable: (policy.write ?? []).filter((path) => !isWithin(path, rootDir)),

@@ -109,6 +109,7 @@ function keyOf(request: StartRequest, facts: PolicyFacts): string {
     policy.network,
     policy.access ?? 'write',
     facts.directories ?? '',
+    policy.home ?? '',
     handleOf(request.rootDescriptor, rootDir).identity,
     keyOfFiles([...(policy.write ?? []), '', ...policy.read, '', ...facts.tools, '', ...etc.files]),
   ].join('\0')
@@ -145,7 +146,7 @@ function policyFrame(
       access: policy.access ?? 'write',
       network: policy.network,
       read: [...policy.read.map(absoluteDirectory), ...facts.tools],
-      write: policy.write ?? [],
+      write: [...(policy.write ?? []), ...(policy.home === undefined ? [] : [policy.home])],
       privateDirectory: facts.directories,
     }),
     filter: landlockFilter({
@@ -159,8 +160,11 @@ function policyFrame(
 }
 
 /** A home or temporary directory in the root stays; any other is one that the command cannot write. */
-function environmentOf({ env, rootDir }: StartRequest, own: PrivateDirectory | null): string[] {
-  const ours = own === null ? {} : { HOME: own.home, TMPDIR: own.temporary }
+function environmentOf(
+  { env, rootDir, policy }: StartRequest,
+  own: PrivateDirectory | null,
+): string[] {
+  const ours = own === null ? {} : { HOME: policy.home ?? own.home, TMPDIR: own.temporary }
   const changed = Object.entries(ours).filter(([name]) => !isWithin(env[name] ?? '/', rootDir))
   // git gives up over a file that exists and cannot be read.
   const git = existsSync('/etc/gitconfig') ? { GIT_CONFIG_NOSYSTEM: '1' } : {}

@@ -48,6 +48,7 @@ export function templateMounts(request: StartRequest, facts: NamespaceFacts): Mo
       ...facts.directories.hidden.map(({ path }) => [path, mount.directory(path)] as const),
       ...facts.directories.readable.map((path) => [path, mount.optionalPlace(path)] as const),
       ...facts.directories.writable.map((path) => [path, mount.place(path)] as const),
+      ...homePlace(request),
       [request.rootDir, rootPlace(request, isReading)] as const,
     ]).map(([, step]) => step),
     mount.seal('/'),
@@ -73,6 +74,12 @@ function etcMounts({ files, links, directories }: EtcEntries): MountStep[] {
   ]
 }
 
+/** Its own place, from which each command takes it. */
+function homePlace({ policy }: StartRequest): (readonly [string, MountStep])[] {
+  const { home, access } = policy
+  return home === undefined || access === 'read' ? [] : [[home, mount.place(home)]]
+}
+
 function rootPlace(request: StartRequest, isReading: boolean): MountStep {
   const { rootDir, rootDescriptor } = request
   const identity =
@@ -88,7 +95,9 @@ export function commandMounts(request: StartRequest, facts: NamespaceFacts): Mou
   if (request.policy.access === 'read') return pathRules(request)
   const { temporaryMb } = request.policy.limits
   const { hidden, readable, writable } = facts.directories
-  const covered = hidden.filter(({ isNested }) => !isNested).map(({ path }) => path)
+  const covered = hidden
+    .filter(({ isNested, source }) => !isNested || source !== null)
+    .map(({ path }) => path)
   const isCovered = (path: string): boolean => isWithinAny(path, covered)
   return [
     mount.processes('/proc'),
@@ -96,10 +105,14 @@ export function commandMounts(request: StartRequest, facts: NamespaceFacts): Mou
     mount.memory('/dev/shm', 0o1777, temporaryMb),
     ...parentsFirst([
       ...hidden.map(
-        ({ path, mode, isNested }) =>
+        ({ path, mode, isNested, source }) =>
           [
             path,
-            isNested ? mount.directory(path, mode) : mount.memory(path, mode, temporaryMb),
+            source !== null
+              ? mount.place(path, source)
+              : isNested
+                ? mount.directory(path, mode)
+                : mount.memory(path, mode, temporaryMb),
           ] as const,
       ),
       // Above what hides it, and as the template has it.

@@ -58,6 +58,8 @@ export async function runGit(settings: RunSettings, command: GitCommand): Promis
       protect: [],
       deny: [],
       hooks: {},
+      // Commands may have left settings of git in theirs.
+      keepsHome: false,
     })
     return failure === null && outcome.end.kind === 'exited' && outcome.end.code === 0
   } catch {
