@@ -8,8 +8,8 @@ import { withoutEscapes } from './model-text.ts'
  * The output, with what the sandbox undid after it: the model must know that a file is not as it wrote it, and the log
  * must say what was planted.
  */
-export function withViolations(result: RunResult): string {
-  const messages = messagesOf(result)
+export function withNotes(result: RunResult, notes: readonly string[]): string {
+  const messages = [...messagesOf(result), ...notes]
   if (messages.length === 0) return result.output
   const gap = result.output === '' || result.output.endsWith('\n') ? '' : '\n'
   return `${result.output}${gap}${messages.map((message) => `[sandbox] ${message}`).join('\n')}\n`
@@ -19,11 +19,19 @@ function messagesOf({ violations }: RunResult): readonly string[] {
   return violations.map(({ message }) => message)
 }
 
+/** What a failure says beside the result. */
+export interface FailureContext {
+  /** Of hosts that were approved too late. */
+  readonly notes: readonly string[]
+  /** What the model may ask for. */
+  readonly longestTimeoutMs: number
+}
+
 /** A model sees only the message, so it includes how the command ended and the end of its output. */
 export function failure(
   input: BashInput,
   result: RunResult,
-  longestTimeoutMs: number,
+  { notes, longestTimeoutMs }: FailureContext,
 ): SmithersError {
   const details = {
     ...result.error?.details,
@@ -32,7 +40,6 @@ export function failure(
     signal: result.signal,
     durationMs: Math.round(result.durationMs),
     enforced: result.enforced,
-    ...(result.network === undefined ? {} : { network: result.network }),
     ...(result.violations.length === 0 ? {} : { violations: result.violations }),
   }
   if (result.error !== undefined) {
@@ -47,11 +54,20 @@ export function failure(
   }
   // The hint may be what a violation says.
   const reasons = new Set([
+    ...notes,
     ...messagesOf(result),
     ...(result.hint === undefined ? [] : [result.hint]),
   ])
   const message = [`"${nameOf(input)}" ${ending(result)}.`, ...reasons].join(' ')
   return new SmithersError('TOOL_COMMAND_FAILED', withOutput(message, result), { details })
+}
+
+/** The run pauses for approval of a host. What the command printed is for people, who read the log. */
+export function waiting(
+  { code, message, details }: SmithersError,
+  result: RunResult,
+): SmithersError {
+  return new SmithersError(code, withOutput(message, result), { details })
 }
 
 /** A longer time is the model's to choose, up to what the developer set. */

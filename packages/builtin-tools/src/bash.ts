@@ -1,9 +1,11 @@
 import type { RunResult } from '@smithers/sandbox'
 import { adoptError, type DefinedTool, defineTool, type ToolContext } from '@smithers/tool-core'
 import { type BashInput, bashSchema, commandOf } from './bash-input.ts'
-import { failure, withViolations } from './bash-result.ts'
+import { failure, waiting, withNotes } from './bash-result.ts'
 import { type BundleOptions, defaultOptions, limitsFor, modelBudget } from './bundle-options.ts'
 import { modelText } from './model-text.ts'
+import { type CommandNetwork, commandNetwork } from './command-network.ts'
+import { opensNetwork } from './network-of-call.ts'
 import { withSandbox } from './sandbox-for-context.ts'
 
 /**
@@ -28,30 +30,26 @@ export function createBashTool(options: BundleOptions): DefinedTool<BashInput, s
     sideEffect: true,
     idempotent: false,
     // Without a network, a command changes only files under the root, visible with `git diff`.
-    effectScope: (task) => (opensNetwork(options, task) ? 'external' : 'workspace'),
+    effectScope: (task) => (opensNetwork(task, options) ? 'external' : 'workspace'),
     async execute(input, ctx) {
       const { cmd, args } = commandOf(input)
-      const result = await runInSandbox(input, ctx, options)
+      const network = commandNetwork(ctx, options, [cmd, ...args])
+      const result = await runInSandbox(input, ctx, options, network)
       options.onCommand?.({ toolCallId: ctx.toolCallId, cmd, args, result })
-      if (result.status === 'exited' && result.exitCode === 0) return withViolations(result)
-      throw failure(input, result, limitsFor(ctx, options).timeoutMs)
+      const { notes, waits } = await network.settle(result)
+      if (waits !== undefined) throw waiting(waits, result)
+      if (result.status === 'exited' && result.exitCode === 0) return withNotes(result, notes)
+      throw failure(input, result, { notes, longestTimeoutMs: limitsFor(ctx, options).timeoutMs })
     },
     toModelOutput: (given) => modelText(given, '(no output)'),
   })
-}
-
-/** Whether a command may change something that no `git diff` shows. */
-function opensNetwork(
-  { network, allowNetwork }: BundleOptions,
-  task: { readonly allowNetwork: boolean },
-): boolean {
-  return network !== undefined || (allowNetwork ?? task.allowNetwork)
 }
 
 async function runInSandbox(
   input: BashInput,
   ctx: ToolContext,
   options: BundleOptions,
+  { onDecision }: CommandNetwork,
 ): Promise<RunResult> {
   const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
   const { cmd, args } = commandOf(input)
@@ -66,6 +64,7 @@ async function runInSandbox(
         // Return one merged stream so errors appear where they were printed. `onCommand` promises both streams.
         mergeOutput: options.onCommand === undefined,
         signal: ctx.abortSignal,
+        onDecision,
       }),
     )
   } catch (error) {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import type { CommandLimits, NetworkOptions, RunResult, SandboxOptions } from '@smithers/sandbox'
-import type { ModelBudget } from '@smithers/tool-core'
+import type { CommandLimits, NetworkLimits, RunResult, SandboxOptions } from '@smithers/sandbox'
+import type { ModelBudget, NetworkAccess } from '@smithers/tool-core'
 import {
   accepts,
   callback,
@@ -12,6 +12,12 @@ import {
   wholeNumber,
 } from '@smithers/sandbox/options'
 
+/** The hosts that commands of a bundle may reach. */
+export interface BundleNetwork extends NetworkAccess {
+  /** Limits of the connections of one command. */
+  readonly limits?: NetworkLimits | undefined
+}
+
 /** Options that a bundle fixes for its tools. Missing options come from the context of each call. */
 export interface BundleOptions {
   /** Sandbox root. A relative path is resolved when the bundle is created. @default the context's `rootDir` */
@@ -20,13 +26,13 @@ export interface BundleOptions {
   readonly limits?: CommandLimits | undefined
   /** What the operating system must enforce for commands. @default the context's `isolation` */
   readonly isolation?: SandboxOptions['isolation'] | undefined
-  /** Whether commands may use the network; `false` overrides the context. @default the context's `allowNetwork` */
+  /** Whether commands may use the network; overrides the context's `allowNetwork` and `network`. @default the context's */
   readonly allowNetwork?: boolean | undefined
   /**
    * Which hosts commands may reach, and nothing else; overrides `allowNetwork`. Needs the isolation backend `namespaces` or
-   * `bubblewrap`. @default the context's `allowNetwork`
+   * `bubblewrap`. @default the context's `network`, unless the bundle has `allowNetwork`
    */
-  readonly network?: NetworkOptions | undefined
+  readonly network?: BundleNetwork | undefined
   /** The static check of a command line while the network is off. @default 'auto' */
   readonly commands?: SandboxOptions['commands'] | undefined
   /**
@@ -79,6 +85,11 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
 
 /** The words `'none'` and `'host'` are `allowNetwork` here. */
 function hosts(...[value, name, all]: Parameters<typeof text>): unknown {
+  if (typeof value === 'object' && value !== null && 'onDecision' in value) {
+    const { onDecision, ...rules } = value
+    const read = sandboxOptions.network(rules, name, all) as BundleNetwork
+    if (onDecision === 'ask') return Object.freeze({ ...read, onDecision })
+  }
   if (typeof value === 'object') return sandboxOptions.network(value, name, all)
   return accepts('{ allow: [...] }; allowNetwork opens all of it', () => false)(value, name, all)
 }

@@ -2,12 +2,19 @@ import type { EnvironmentOptions, Sandbox, SandboxFiles, SandboxOptions } from '
 import type { TaskContext } from '@smithers/tool-core'
 import { atRoot, boundRoot, type RootOwner } from './bound-root.ts'
 import type { BundleOptions } from './bundle-options.ts'
+import {
+  type NetworkContext,
+  networkKey,
+  type NetworkOfCall,
+  networkOfCall,
+} from './network-of-call.ts'
 import { refuseForgeableLog } from './log-beneath-root.ts'
 import { withProtectedPaths } from './protected-files.ts'
 import { SharedByCalls } from './shared-by-calls.ts'
 
 /** The fields of a call's context that select its sandbox. */
-export type SandboxContext = Pick<TaskContext, 'rootDir' | 'allowNetwork' | 'isolation'> &
+export type SandboxContext = Pick<TaskContext, 'rootDir' | 'isolation'> &
+  NetworkContext &
   Partial<Pick<TaskContext, 'protectedPaths' | 'log'>> &
   RootOwner
 
@@ -62,8 +69,7 @@ export function withSandbox<Result>(
   bundle: BundleOptions,
   work: (sandbox: Sandbox) => Promise<Result>,
 ): Promise<Result> {
-  const allowNetwork = bundle.allowNetwork ?? context.allowNetwork
-  const network: SandboxOptions['network'] = bundle.network ?? (allowNetwork ? 'host' : 'none')
+  const { network } = networkOfCall(context, bundle)
   const options = { ...policyOf(bundle), network }
   return inSandbox(context, bundle, options, (sandbox) => {
     refuseForgeableLog(sandbox, {
@@ -117,13 +123,13 @@ function isolationOf(context: SandboxContext, bundle: BundleOptions): SandboxOpt
 async function inSandbox<Result>(
   context: SandboxContext,
   bundle: BundleOptions,
-  options: Omit<SandboxOptions, 'rootDir'>,
+  options: Omit<SandboxOptions, 'rootDir' | 'network'> & Pick<NetworkOfCall, 'network'>,
   work: (sandbox: Sandbox) => Promise<Result>,
 ): Promise<Result> {
   const rootDir = bundle.rootDir ?? context.rootDir
   const identity = boundRoot(rootDir, context)
   const isolation = isolationOf(context, bundle)
-  const choice = [options.network, options.files?.read, isolation]
+  const choice = [networkKey(options.network), options.files?.read, isolation]
   const key = `${keyOf(bundle, rootDir, identity, context)}\n${JSON.stringify(choice)}`
   const open = (): Promise<Sandbox> => {
     const sandbox = sandboxPackage().then(async ({ createSandbox }) => {

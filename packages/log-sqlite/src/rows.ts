@@ -31,6 +31,7 @@ export const columnOf: Readonly<Record<keyof ToolCallRow, string>> = {
   outputExact: 'output_exact',
   effectScope: 'effect_scope',
   approvalId: 'approval_id',
+  networkJson: 'network_json',
   traceId: 'trace_id',
   spanId: 'span_id',
 }
@@ -38,9 +39,10 @@ export const columnOf: Readonly<Record<keyof ToolCallRow, string>> = {
 export const selectedColumns: string = Object.values(columnOf).join(', ')
 
 const insertedColumns = (() => {
-  const { outputJson, finishedAtMs, errorJson, effect, fromCache, outputExact, ...inserted } =
+  const { outputJson, finishedAtMs, errorJson, effect, fromCache, outputExact, ...others } =
     columnOf
-  void [outputJson, finishedAtMs, errorJson, effect, fromCache, outputExact]
+  const { networkJson, ...inserted } = others
+  void [outputJson, finishedAtMs, errorJson, effect, fromCache, outputExact, networkJson]
   return Object.values(inserted)
 })()
 const startMarks = insertedColumns.map(() => '?').join(', ')
@@ -97,7 +99,7 @@ export function startValues(row: StartRow, { claim, approvalId }: StartOptions):
 /** Takes {@link finishValues}. A finished row is never finished again: that is the fence. */
 export const finishSql = `UPDATE _smithers_tool_calls
   SET status = ?, output_json = ?, error_json = ?, effect = ?, finished_at_ms = ?, replay_of = coalesce(?, replay_of),
-    from_cache = ?, output_exact = ?
+    from_cache = ?, output_exact = ?, network_json = ?
   WHERE call_token = ? AND finished_at_ms IS NULL`
 
 export function finishValues(callToken: string, patch: FinishPatch): SqlValue[] {
@@ -110,6 +112,7 @@ export function finishValues(callToken: string, patch: FinishPatch): SqlValue[] 
     bindText(patch.replayOf ?? null),
     patch.fromCache === true ? 1 : 0,
     patch.outputExact === true ? 1 : 0,
+    bindText(patch.networkJson ?? null),
     bindText(callToken),
   ]
 }
@@ -142,7 +145,7 @@ export function rowFromColumns(columns: unknown): ToolCallRow {
     if (row[mark] === 1) row[mark] = true
     else delete row[mark]
   }
-  for (const extension of ['effectScope', 'approvalId']) {
+  for (const extension of ['effectScope', 'approvalId', 'networkJson']) {
     if (row[extension] === null) delete row[extension]
   }
   return row as unknown as ToolCallRow

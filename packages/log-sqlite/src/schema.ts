@@ -4,7 +4,7 @@ import type { SqliteDatabase } from './sqlite-database.ts'
 import { unavailable } from './sqlite-failure.ts'
 
 /** The version of the table's shape that this code writes. */
-export const schemaVersion = 4
+export const schemaVersion = 5
 
 /**
  * Brings the table to this version and says whether the log may be written. A file that a newer version has shaped is
@@ -102,6 +102,7 @@ const addedColumns = {
   output_exact: 'INTEGER NOT NULL DEFAULT 0',
   effect_scope: 'TEXT',
   approval_id: 'TEXT',
+  network_json: 'TEXT',
   trace_id: 'TEXT',
   span_id: 'TEXT',
 }

@@ -102,6 +102,7 @@ const finishPatch = fc.record({
   finishedAtMs: timeMs,
   fromCache: fc.boolean(),
   outputExact: fc.boolean(),
+  networkJson: text,
 })
 const recoverQuery = fc.record(
   { runId: text, nodeId: text, beforeAttempt: fc.constantFrom(1, 2, 3), nowMs: timeMs },

@@ -82,7 +82,7 @@ describe('createSqliteLog', () => {
     const old = call()
     newest.start(old, options)
     newest.finish(old.callToken, succeeded)
-    for (const column of ['output_exact', 'effect_scope']) {
+    for (const column of ['output_exact', 'effect_scope', 'network_json']) {
       database.exec(`ALTER TABLE _smithers_tool_calls DROP COLUMN ${column}`)
     }
     database.exec(`UPDATE _smithers_tool_log_meta SET value = '2' WHERE key = 'schema_version'`)
@@ -90,11 +90,17 @@ describe('createSqliteLog', () => {
     const log = createSqliteLog({ database })
     const added = call({ seq: 2, effectScope: 'workspace' })
     expect(log.start(added, options)).toEqual({ ok: true })
-    log.finish(added.callToken, { ...succeeded, outputExact: true })
+    log.finish(added.callToken, { ...succeeded, outputExact: true, networkJson: '{}' })
     const [first, second] = list(log, {})
     expect(first).toMatchObject({ callToken: old.callToken, outputJson: '"ok"' })
-    expect([first?.outputExact, first?.effectScope]).toEqual([undefined, undefined])
-    expect(second).toMatchObject({ outputExact: true, effectScope: 'workspace' })
+    expect(first).not.toHaveProperty('outputExact')
+    expect(first).not.toHaveProperty('effectScope')
+    expect(first).not.toHaveProperty('networkJson')
+    expect(second).toMatchObject({
+      outputExact: true,
+      effectScope: 'workspace',
+      networkJson: '{}',
+    })
   })
 
   it('opens a file of its own version without writing to it', () => {

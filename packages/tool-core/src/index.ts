@@ -18,6 +18,21 @@ export type {
   TaskContext,
   ToolContext,
 } from './contract/task-context.ts'
+export type {
+  HostAnswer,
+  HostDecision,
+  NetworkAccess,
+  OnHostDecision,
+} from './contract/network-access.ts'
+export {
+  type AskedHost,
+  HostApprovals,
+  type HostPermission,
+  type SettledHosts,
+} from './approvals/host-approvals.ts'
+export { isHostApproval } from './approvals/host-request.ts'
+export { recordNetworkUse } from './journal/record-network-use.ts'
+export type { EndedConnection, ReportedNetworkUse } from './journal/call-network.ts'
 export { type AttemptContext, createToolContext } from './context/create-tool-context.ts'
 export type { ToolContextOptions } from './contract/run-options.ts'
 export { getToolContext, runWithToolContext } from './context/ambient-context.ts'
@@ -54,6 +69,7 @@ export {
   type SmithersErrorOptions,
 } from './errors/smithers-error.ts'
 export type { MaybePromise } from './async/maybe-promise.ts'
+export type { CallConnections, RecordedConnection } from './log/call-connections.ts'
 export type {
   FinishPatch,
   PruneQuery,

@@ -1,5 +1,6 @@
 // What an adapter of the log needs, and nothing else: types and pure helpers.
 export type { MaybePromise } from './async/maybe-promise.ts'
+export type { CallConnections, RecordedConnection } from './log/call-connections.ts'
 export type {
   FinishPatch,
   PruneQuery,

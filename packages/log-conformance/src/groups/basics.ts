@@ -39,7 +39,14 @@ export const basics: ConformanceGroup = {
       name: 'a call finishes as a success or as an error, with everything the patch says',
       async run({ open }) {
         const log = await open()
-        for (const [seq, patch] of [success(), failure({ effect: 'unknown' })].entries()) {
+        const networkJson = '{"connections":[],"omitted":1}'
+        const patches = [
+          success(),
+          failure({ effect: 'unknown' }),
+          success({ networkJson }),
+          failure({ networkJson }),
+        ]
+        for (const [seq, patch] of patches.entries()) {
           const callToken = await mustStart(log, { seq: seq + 1 })
           assert.equal(await log.finish(callToken, patch), 'ok')
           const [row] = await log.list({ callToken })

@@ -8,6 +8,12 @@ import { approvalRequired } from './approval-errors.ts'
 import { checkApprovedArguments } from './check-approved-arguments.ts'
 import { recordDecision } from './record-decision.ts'
 
+/** What the question needs of a call. */
+export interface DecidedCall extends Pick<ApprovableCall, 'args' | 'policy' | 'context'> {
+  readonly definition: Pick<ApprovableCall['definition'], 'schema' | 'timeoutMs'>
+  readonly task: Pick<ApprovableCall['task'], 'timeoutMs'>
+}
+
 /**
  * Puts a pending approval to the run's `onApproval` and records its decision. The answer is awaited until the approval
  * expires, the call is aborted, or the time of `approvalTimeoutMs` or of the tool is over.
@@ -18,8 +24,8 @@ import { recordDecision } from './record-decision.ts'
 export async function decideNow(
   store: ApprovalStore,
   pending: ApprovalRow,
-  call: ApprovableCall,
-  settings: ApprovalSettings,
+  call: DecidedCall,
+  settings: Pick<ApprovalSettings, 'defaults'>,
 ): Promise<void> {
   const { definition, args, policy, context, task } = call
   const { onApproval } = policy
@@ -66,7 +72,7 @@ export async function decideNow(
 async function recordLate(
   store: ApprovalStore,
   pending: ApprovalRow,
-  { definition, task }: ApprovableCall,
+  { definition, task }: DecidedCall,
   answer: Promise<ApprovalDecision | undefined>,
 ): Promise<void> {
   try {
@@ -104,7 +110,7 @@ function assertDecided(
 /** How long to wait for an answer, in milliseconds. */
 function timeLeft(
   { expiresAtMs }: ApprovalRow,
-  { definition, policy }: Pick<ApprovableCall, 'definition' | 'policy'>,
+  { definition, policy }: Pick<DecidedCall, 'definition' | 'policy'>,
 ): number {
   const untilExpired = expiresAtMs === null ? Infinity : Math.max(0, expiresAtMs - Date.now())
   return Math.min(policy.approvalTimeoutMs, definition.timeoutMs ?? Infinity, untilExpired)

@@ -230,7 +230,7 @@ export class CallAdmission {
 
   #running(): Extract<BegunCall, { kind: 'run' }> {
     const { task, record, options, abort } = this.#call
-    const context = createCallContext(task, record.row, options, abort)
+    const context = createCallContext(task, record, options, abort)
     return { kind: 'run', args: this.#args, context }
   }
 

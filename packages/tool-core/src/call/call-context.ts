@@ -1,16 +1,16 @@
 import type { CallAbort } from '../async/call-abort.ts'
 import type { ConversationMessage, TaskContext, ToolContext } from '../contract/task-context.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
-import type { StartRow } from '../log/tool-call-log.ts'
+import { callRecord, type CallRecord } from '../journal/call-record.ts'
 
 /** Makes what the tool gets as its second parameter. */
 export function createCallContext(
   task: TaskContext,
-  row: StartRow,
+  record: CallRecord,
   options: ToolCallOptions,
   abort: CallAbort,
 ): ToolContext {
-  return Object.freeze(new CallContext(task, row, options, abort))
+  return Object.freeze(new CallContext(task, record, options, abort))
 }
 
 /** Fields one by one, and one getter for all: a getter of each object's own costs more than the rest of the object. */
@@ -22,6 +22,7 @@ class CallContext implements ToolContext {
   readonly rootDir: string
   readonly protectedPaths: readonly string[]
   readonly allowNetwork: boolean
+  readonly network: TaskContext['network']
   readonly maxOutputBytes: number
   readonly timeoutMs: number
   readonly isolation: TaskContext['isolation']
@@ -40,9 +41,12 @@ class CallContext implements ToolContext {
   readonly context: unknown
   readonly experimental_sandbox: unknown
   declare readonly abortSignal: AbortSignal
+  readonly [callRecord]: CallRecord
   readonly #abort: CallAbort
 
-  constructor(task: TaskContext, row: StartRow, options: ToolCallOptions, abort: CallAbort) {
+  constructor(task: TaskContext, record: CallRecord, options: ToolCallOptions, abort: CallAbort) {
+    const { row } = record
+    this[callRecord] = record
     this.runId = task.runId
     this.nodeId = task.nodeId
     this.iteration = task.iteration
@@ -50,6 +54,7 @@ class CallContext implements ToolContext {
     this.rootDir = task.rootDir
     this.protectedPaths = task.protectedPaths
     this.allowNetwork = task.allowNetwork
+    this.network = task.network
     this.maxOutputBytes = task.maxOutputBytes
     this.timeoutMs = task.timeoutMs
     this.isolation = task.isolation

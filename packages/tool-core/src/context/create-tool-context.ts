@@ -8,6 +8,7 @@ import {
   refuseUnknownRunOptions,
   type ToolContextOptions,
 } from '../contract/run-options.ts'
+import { frozenNetwork } from '../contract/network-access.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
 import type { TaskContext } from '../contract/task-context.ts'
 
@@ -54,6 +55,7 @@ function createContext(options: ToolContextOptions, ephemeral: boolean): Attempt
     rootDir,
     protectedPaths: absolutePaths(rootDir, options.protectedPaths),
     allowNetwork: options.allowNetwork ?? false,
+    network: options.network && frozenNetwork(options.network),
     maxOutputBytes: options.maxOutputBytes ?? 200_000,
     timeoutMs: options.timeoutMs ?? 60_000,
     isolation: options.isolation ?? 'auto',

@@ -1,5 +1,6 @@
 import type { JournalOptions } from './journal-options.ts'
 import type { OptionNames } from './known-options.ts'
+import { expectedNetwork, isNetworkAccess, type NetworkAccess } from './network-access.ts'
 import { longestTimerMs } from './longest-timer.ts'
 import { type Given, OptionChecks, type WrongOption } from './option-checks.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
@@ -27,6 +28,13 @@ export interface ToolContextOptions extends JournalOptions {
   /** @default false */
   readonly allowNetwork?: boolean | undefined
   /**
+   * The hosts that commands may reach, and nothing else. Where commands cannot have a network of their own, they fail with
+   * `TOOL_ISOLATION_UNAVAILABLE`. Not together with `allowNetwork: true`.
+   *
+   * @default `allowNetwork` decides
+   */
+  readonly network?: NetworkAccess | undefined
+  /**
    * Bytes, at most 10 MiB. What the log stores of a larger payload, size, SHA-256 and error code, takes some 150 bytes
    * however small the limit is.
    *
@@ -51,6 +59,7 @@ const runOptions = {
   rootDir: true,
   protectedPaths: true,
   allowNetwork: true,
+  network: true,
   maxOutputBytes: true,
   timeoutMs: true,
   isolation: true,
@@ -113,6 +122,10 @@ export function checkRunOptions(options: ToolContextOptions): void {
     checks.amount(name, 'milliseconds', longestTimerMs)
   }
   checks.fits('protectedPaths', 'a list of paths', isListOfPaths)
+  checks.fits('network', expectedNetwork, isNetworkAccess)
+  if (options.allowNetwork === true && options.network !== undefined) {
+    throw checks.wrong('network', 'left out with allowNetwork: true, which opens every host')
+  }
   checks.fits('isolation', "'auto', 'require', 'none' or { require: […] }", isIsolation)
   checks.fits('log', `a ToolCallLog, which has ${logMethods.join(', ')}`, isLog)
   checks.fits('abortSignal', 'an AbortSignal', isAbortSignal)

@@ -1,4 +1,5 @@
 import type { ToolCallLog } from '../log/tool-call-log.ts'
+import type { NetworkAccess } from './network-access.ts'
 
 /** How strongly the operating system must confine the processes of a tool; read by the sandbox. */
 export type IsolationOption = 'auto' | 'require' | 'none' | { readonly require: readonly string[] }
@@ -20,6 +21,8 @@ export interface TaskContext {
   readonly protectedPaths: readonly string[]
   /** Whether commands may use the network. @default false */
   readonly allowNetwork: boolean
+  /** The hosts that commands may reach, and nothing else. @default undefined: `allowNetwork` decides */
+  readonly network: NetworkAccess | undefined
   /** Limit of inputs, outputs and of what the log stores of each, in bytes. @default 200_000 */
   readonly maxOutputBytes: number
   /** Time limit of the processes that tools start, in milliseconds. @default 60_000 */

@@ -16,6 +16,7 @@ export interface ToolCallEvent extends Readonly<StartRow> {
   effect?: CallEffect
   outputJson?: string | null
   errorJson?: string | null
+  networkJson?: string
   /** What was thrown; a stand-in made of `errorJson` when the log may not see all of it. */
   error?: unknown
   /** The snapshot hook failed, the call did not: set before `asyncEnd`. */

@@ -5,6 +5,7 @@ import { withDeferredOutput } from '../log/deferred-output.ts'
 import type { FinishPatch, StartOptions, StartResult, StartRow } from '../log/tool-call-log.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import { CallEvents } from './call-events.ts'
+import { CallNetwork } from './call-network.ts'
 import type { CallIdentity } from '../history/call-identity.ts'
 import { logUnavailableError } from './call-errors.ts'
 import { isNoAnswer, noAnswer } from '../log/bounded-log.ts'
@@ -34,16 +35,20 @@ type Contended = Extract<StartResult, { existing: unknown }>
 
 type Writable<Fields> = { -readonly [Name in keyof Fields]: Fields[Name] }
 
+/** Under this key the context of a call has its record. */
+export const callRecord: unique symbol = Symbol.for('smithers.tool.call-record') as never
+
 /** The row of one call, and the events that tell of it. */
 export class CallRecord {
   readonly #definition: ToolDefinition
-  readonly #journal: AttemptJournal
+  readonly journal: AttemptJournal
   readonly #abort: CallAbort
   readonly #ordinal: number
   // Filled in as the call proceeds; a copy at each step would cost more than the steps.
   readonly #row: Writable<StartRow>
   readonly row: StartRow
   readonly events: CallEvents = new CallEvents()
+  readonly network: CallNetwork = new CallNetwork()
   /** True once the log holds the start. */
   stored = false
   #known: CallSummary | undefined
@@ -57,7 +62,7 @@ export class CallRecord {
   ) {
     this.#abort = abort
     this.#definition = definition
-    this.#journal = journal
+    this.journal = journal
     this.#ordinal = journal.nextOrdinal()
     const { runId, nodeId, iteration, attempt } = journal.task
     const { name, sideEffect, idempotent } = definition.metadata
@@ -95,7 +100,7 @@ export class CallRecord {
 
   /** Puts a value into the row as the input, without the tool's mapper. */
   describeGiven(input: unknown): void {
-    const { policy, task } = this.#journal
+    const { policy, task } = this.journal
     const limit = policy.maxInputBytes ?? task.maxOutputBytes
     this.#row.inputJson = recordJson(input, policy.redact, limit).json
   }
@@ -116,7 +121,7 @@ export class CallRecord {
       inputHash,
       occurrence,
       attempt,
-      seq: this.#journal.seqOf(this.#ordinal),
+      seq: this.journal.seqOf(this.#ordinal),
       startedAtMs: Date.now(),
       sideEffect,
       idempotent,
@@ -127,7 +132,7 @@ export class CallRecord {
       effect: null,
       errorCode: null,
     }
-    this.#journal.history.addBegun(identity.fingerprint, this.#known)
+    this.journal.history.addBegun(identity.fingerprint, this.#known)
   }
 
   /**
@@ -138,10 +143,10 @@ export class CallRecord {
     options: StartOptions,
     { runs }: { readonly runs: boolean } = { runs: true },
   ): Steps<{ readonly ok: true } | Contended> {
-    const { task, policy } = this.#journal
+    const { task, policy } = this.journal
     for (let rebases = 0; ; rebases += 1) {
       const startedAtMs = Date.now()
-      this.#row.seq = this.#journal.seqOf(this.#ordinal)
+      this.#row.seq = this.journal.seqOf(this.#ordinal)
       this.#row.startedAtMs = startedAtMs
       this.#row.leaseExpiresAtMs = startedAtMs + policy.leaseMs
       const starting = task.log.start(this.#row, options)
@@ -155,12 +160,12 @@ export class CallRecord {
       if (result.reason !== 'seq-taken') return result
       // Another worker writes to the same attempt.
       if (rebases >= mostRebases) throw new Error(`seq ${this.#row.seq} of the attempt is taken.`)
-      yield* this.#journal.rebase()
+      yield* this.journal.rebase()
     }
   }
 
   async #startInTime(starting: PromiseLike<StartResult>, runs: boolean): Promise<StartResult> {
-    const { log } = this.#journal.task
+    const { log } = this.journal.task
     const inTime = this.#answer(starting)
     try {
       return await (runs ? this.#abort.race(inTime) : inTime)
@@ -171,7 +176,7 @@ export class CallRecord {
           ({ ok }) => ok && log.finish(this.#row.callToken, this.#lateStart(error)),
           () => undefined,
         )
-        .then(undefined, this.#journal.policy.onLogError)
+        .then(undefined, this.journal.policy.onLogError)
       throw error
     }
   }
@@ -187,8 +192,8 @@ export class CallRecord {
 
   /** An answer of the log to what has happened. */
   #answer<Answer>(answer: PromiseLike<Answer>): Promise<Answer> {
-    const { name } = this.#journal.task.log
-    const { logTimeoutMs } = this.#journal.policy
+    const { name } = this.journal.task.log
+    const { logTimeoutMs } = this.journal.policy
     return this.#abort.lastly(answer, logTimeoutMs, () => noAnswer(name, logTimeoutMs))
   }
 
@@ -200,7 +205,7 @@ export class CallRecord {
     const result = this.stored ? yield* this.#finishRow(patch) : 'ok'
     this.events.settle(this.#row, patch, () =>
       failure && outcome.status === 'error'
-        ? visibleError(outcome.error, failure, this.#journal.policy.redact)
+        ? visibleError(outcome.error, failure, this.journal.policy.redact)
         : undefined,
     )
     return result
@@ -211,13 +216,13 @@ export class CallRecord {
     const { callToken } = this.#row
     for (let tries = 0; ; tries += 1) {
       try {
-        const finishing = this.#journal.task.log.finish(callToken, patch)
+        const finishing = this.journal.task.log.finish(callToken, patch)
         const result = isThenable(finishing)
           ? ((yield this.#answer(finishing)) as 'ok' | 'fenced')
           : finishing
         if (result === 'ok' || tries === 0) return result
         // A try whose answer was lost may have finished the row: then the log holds what this call wrote.
-        const [row] = yield* settled(this.#journal.log.list({ callToken, limit: 1 }))
+        const [row] = yield* settled(this.journal.log.list({ callToken, limit: 1 }))
         const isOurs = row?.finishedAtMs === patch.finishedAtMs && row.status === patch.status
         return isOurs ? 'ok' : 'fenced'
       } catch (error) {
@@ -230,7 +235,7 @@ export class CallRecord {
 
   /** What the log may see of an output. */
   describeOutput(output: unknown): RecordedJson {
-    const { policy, task } = this.#journal
+    const { policy, task } = this.journal
     const { logOutput, returnsWholeText } = this.#definition
     const { redact } = policy
     const { maxOutputBytes } = task
@@ -249,11 +254,11 @@ export class CallRecord {
     if (this.#known === undefined) return
     this.#known.status = 'error'
     this.#known.effect = 'none'
-    this.#journal.history.markFailed(this.#fingerprint, this.#known)
+    this.journal.history.markFailed(this.#fingerprint, this.#known)
   }
 
   #recordFailure({ error, effect }: Extract<CallOutcome, { status: 'error' }>): RecordedError {
-    const { policy, task } = this.#journal
+    const { policy, task } = this.journal
     const { errorStacks: stacks, redact } = policy
     return recordError(error, redact, { stacks, maxBytes: task.maxOutputBytes, effect })
   }
@@ -261,14 +266,17 @@ export class CallRecord {
   #patchOf(outcome: CallOutcome, failure: RecordedError | undefined): FinishPatch {
     const { status, effect } = outcome
     const finishedAtMs = Date.now()
+    const networkJson = this.network.json(this.journal.policy.redact)
+    const network = networkJson === undefined ? undefined : { networkJson }
     if (status === 'success') {
       const { output, replayOf = null, fromCache = false } = outcome
       const patch = { status, errorJson: null, effect, finishedAtMs, replayOf, fromCache }
-      return output instanceof DeferredRecord
+      return output instanceof DeferredRecord && network === undefined
         ? withDeferredOutput(patch, output)
-        : { ...patch, outputJson: output.json, outputExact: output.exact }
+        : { ...patch, outputJson: output.json, outputExact: output.exact, ...network }
     }
-    return { status, outputJson: null, errorJson: failure?.json ?? null, effect, finishedAtMs }
+    const errorJson = failure?.json ?? null
+    return { status, outputJson: null, errorJson, effect, finishedAtMs, ...network }
   }
 
   #remember(patch: FinishPatch): void {
@@ -276,7 +284,7 @@ export class CallRecord {
     this.#known.status = patch.status
     this.#known.effect = patch.effect
     this.#known.errorCode = codeOf(patch.errorJson)
-    if (patch.status === 'error') this.#journal.history.markFailed(this.#fingerprint, this.#known)
+    if (patch.status === 'error') this.journal.history.markFailed(this.#fingerprint, this.#known)
   }
 }
 

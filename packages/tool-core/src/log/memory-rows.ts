@@ -70,6 +70,7 @@ export class MemoryRows {
     row.finishedAtMs = patch.finishedAtMs
     if (patch.replayOf !== undefined) row.replayOf = patch.replayOf
     if (patch.fromCache === true) row.fromCache = true
+    if (patch.networkJson !== undefined) row.networkJson = patch.networkJson
     if (unread === undefined) setOutput(row, patch.outputJson, patch.outputExact)
     else this.#unread.set(row, unread)
     return true

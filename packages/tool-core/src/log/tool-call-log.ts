@@ -17,6 +17,7 @@ export type StartRow = Omit<
   | 'approvalId'
   | 'fromCache'
   | 'outputExact'
+  | 'networkJson'
 >
 
 export interface StartOptions {
@@ -63,6 +64,8 @@ export interface FinishPatch {
   readonly fromCache?: boolean
   /** `outputJson` is the whole output. @default false */
   readonly outputExact?: boolean
+  /** What the call asked of the network, as JSON of `CallConnections`. @default absent */
+  readonly networkJson?: string
 }
 
 /** Where the next page of a listing begins: the last row of the page before. */

@@ -71,6 +71,11 @@ export interface ToolCallRow {
   readonly effectScope?: EffectScope | null
   /** The approval that the call ran with, if it needed one; older logs lack the field. */
   readonly approvalId?: string | null
+  /**
+   * What the commands of the call asked of the network, where rules open it: JSON of `CallConnections`, redacted, at most
+   * 16 KiB. Absent for a call that reported nothing.
+   */
+  readonly networkJson?: string
   readonly traceId: string | null
   readonly spanId: string | null
 }

@@ -58,6 +58,8 @@ describe('createToolContext', () => {
     { lineage: 'new' as never },
     { allowNetwork: 'false' as never },
     { allowNetwork: 1 as never },
+    { network: 'host' as never },
+    { network: null as never },
     { isolation: 'required' as never },
     { log: {} as never },
     { errorStacks: 'false' as never },
@@ -85,6 +87,42 @@ describe('createToolContext', () => {
         ) as string,
       }),
     )
+  })
+
+  test.each([
+    {},
+    { allow: 'example.com' },
+    { allow: [''] },
+    { allow: [], deny: [1] },
+    { allow: ['example.com'], denny: ['example.com'] },
+    { allow: [], onDecision: 'allow' },
+  ])('refuses the network %j', (network) => {
+    expect(() => createToolContext({ network: network as never })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_INPUT',
+        message: expect.stringMatching(
+          /^network must be \{ allow: \['example.com'\], deny: \[…\], onDecision: 'ask' or a function \}, got /,
+        ) as string,
+      }),
+    )
+  })
+
+  test('refuses hosts beside an open network, which would reach all of them', () => {
+    expect(() => createToolContext({ network: { allow: [] }, allowNetwork: true })).toThrow(
+      'network must be left out with allowNetwork: true, which opens every host',
+    )
+  })
+
+  test('copies the hosts, which nothing can change afterwards', () => {
+    const network = { allow: ['example.com'], deny: ['evil.example.com'] }
+    const context = createToolContext({ network })
+    network.allow.push('evil.test')
+    network.deny.pop()
+    expect(context.network).toEqual({ allow: ['example.com'], deny: ['evil.example.com'] })
+    expect(() => (context.network?.allow as string[]).push('evil.test')).toThrow(TypeError)
+    // A copy of a context is a new task with the same network.
+    const copy = runWithToolContext({ ...context }, () => getToolContext())
+    expect(copy?.network).toEqual(context.network)
   })
 
   test('refuses an unknown option, naming the known ones', () => {

@@ -8,6 +8,7 @@ import { toleratingListener } from '../events/tolerating-listener.ts'
 import type { WorkflowEvent } from '../events/workflow-event.ts'
 import { allowedKeys } from '../task/allowed-keys.ts'
 import { checkedContext } from '../task/checked-context.ts'
+import { networkOfRun, recordedNetwork } from './network-of-run.ts'
 import { assertSameProgram, programOf } from './program-files.ts'
 import { assertSameInput, givenInput, parseInput } from './run-input.ts'
 import {
@@ -67,8 +68,18 @@ export async function prepareRun(
   const folder = workflow.file === null ? process.cwd() : dirname(workflow.file)
   const program = programOf(workflow, options.program)
   const merged = { ...mergeOptions(options, { rootDir: folder, ...earlier }), program }
+  const network = networkOfRun({
+    runId,
+    given: options,
+    recorded: recorded === undefined || recorded.status === 'finished' ? undefined : earlier,
+    acceptWiderNetwork: options.acceptWiderNetwork === true,
+  })
   const protectedPaths = [...(options.protectedPaths ?? []), ...Object.keys(program)]
-  const toolOptions = { ...optionsForTools({ ...options, ...merged }), protectedPaths, log }
+  const toolOptions = {
+    ...optionsForTools({ ...options, ...merged, ...network }),
+    protectedPaths,
+    log,
+  }
   const { rootDir } = checkedContext({ ...toolOptions, runId })
   if (recorded?.status !== 'finished' && options.acceptChangedWorkflow !== true) {
     assertSameProgram(runId, earlier.program, program)
@@ -87,7 +98,7 @@ export async function prepareRun(
     recorded,
     inputJson: given.json,
     inputError: given.error,
-    optionsJson: JSON.stringify({ ...merged, rootDir }),
+    optionsJson: JSON.stringify({ ...merged, ...recordedNetwork(network), rootDir }),
     leaseMs: options.leaseMs ?? 60_000,
     toolOptions: { ...toolOptions, rootDir },
     allow: allowedKeys(options.allow),

@@ -2,6 +2,7 @@ import type { ToolCallLog, ToolRunOptions } from '@smithers/tool-core'
 import type { WorkflowEvent } from '../events/workflow-event.ts'
 import { type TaskToolOptions, toolOptionNames } from '../task/tool-options.ts'
 import { assertKnownOptions } from '../values/known-names.ts'
+import type { RecordedNetworkOptions } from './network-of-run.ts'
 import type { ProgramFiles } from './program-files.ts'
 
 /** Options of {@link runWorkflow}. On a resume, options left out keep the values that the run began with. */
@@ -34,6 +35,13 @@ export interface RunWorkflowOptions<Input = unknown> extends Omit<TaskToolOption
    * @default false
    */
   readonly acceptChangedWorkflow?: boolean
+  /**
+   * Resumes a run with a `network` or `allowNetwork` by which it reaches more than before. Without it, such a resume is
+   * refused with `INVALID_INPUT`.
+   *
+   * @default false
+   */
+  readonly acceptWiderNetwork?: boolean
   /** Pause before the first retry of a task, in milliseconds; doubles with each, up to a minute. @default 1_000 */
   readonly backoffMs?: number
   /** Stops the run; it can be resumed. */
@@ -65,7 +73,6 @@ export interface FinishedTaskResult {
 export type RecordedOptions = Pick<
   RunWorkflowOptions,
   | 'rootDir'
-  | 'allowNetwork'
   | 'maxOutputBytes'
   | 'toolTimeoutMs'
   | 'isolation'
@@ -74,16 +81,16 @@ export type RecordedOptions = Pick<
   | 'safety'
   | 'source'
   | 'program'
->
+> &
+  RecordedNetworkOptions
 
 /** The options to record: those given, or those recorded earlier. */
 export function mergeOptions(
   given: RunWorkflowOptions,
   recorded: RecordedOptions,
-): RecordedOptions {
+): Omit<RecordedOptions, keyof RecordedNetworkOptions> {
   return {
     rootDir: given.rootDir ?? recorded.rootDir,
-    allowNetwork: given.allowNetwork ?? recorded.allowNetwork,
     maxOutputBytes: given.maxOutputBytes ?? recorded.maxOutputBytes,
     toolTimeoutMs: given.toolTimeoutMs ?? recorded.toolTimeoutMs,
     isolation: given.isolation ?? recorded.isolation,
@@ -91,7 +98,7 @@ export function mergeOptions(
     keyScope: given.keyScope ?? recorded.keyScope,
     safety: given.safety ?? recorded.safety,
     source: given.source ?? recorded.source,
-  } as RecordedOptions
+  } as Omit<RecordedOptions, keyof RecordedNetworkOptions>
 }
 
 /** The options of a workflow that its tools do not have. */
@@ -103,6 +110,7 @@ const ownOptionNames: Readonly<
   source: true,
   program: true,
   acceptChangedWorkflow: true,
+  acceptWiderNetwork: true,
   backoffMs: true,
   signal: true,
   onEvent: true,

@@ -21,6 +21,7 @@ export const toolOptionNames: Readonly<Record<keyof TaskToolOptions, true>> = {
   rootDir: true,
   protectedPaths: true,
   allowNetwork: true,
+  network: true,
   maxOutputBytes: true,
   toolTimeoutMs: true,
   isolation: true,

@@ -1,0 +1,114 @@
+import type { ZodType } from 'zod'
+import { hashInput } from '../history/call-identity.ts'
+import { recordJson } from '../json/recorded-json.ts'
+import type { Redaction } from '../json/redaction.ts'
+import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import type { StartRow } from '../log/tool-call-log.ts'
+import { undecided } from './create-approval-request.ts'
+
+/** A connection that a command of one call asks for. */
+export interface HostOfCall {
+  readonly host: string
+  readonly port: number
+  readonly command: string
+  /** Of the call. */
+  readonly row: StartRow
+}
+
+/** The request for approval of a connection, as the store keeps it. */
+export async function hostRequest(
+  { host, port, command, row }: HostOfCall,
+  redact: Redaction,
+): Promise<ApprovalRow> {
+  const { runId, nodeId, iteration, attempt, toolName, inputHash, idempotencyKey } = row
+  const shown = { host, port, command: command.slice(0, mostCharacters), remember: 'call' }
+  const { toJSONSchema } = await import('zod')
+  const schema = toJSONSchema(await hostSchema({ host, port }), { io: 'input' })
+  return {
+    id: `apr_${crypto.randomUUID()}`,
+    runId,
+    nodeId,
+    iteration,
+    attempt,
+    // Not the name of any tool, whose limit would count it.
+    toolName: `${toolName} (network)`,
+    toolCallId: row.toolCallId ?? '',
+    callKey: `${keyPrefix}${JSON.stringify([host, port, idempotencyKey, toolName, inputHash, row.occurrence])}`,
+    inputHash: hashInput({ host, port }, undefined),
+    idempotencyKey,
+    inputJson: recordJson(shown, redact, mostBytes).json,
+    inputSchemaJson: JSON.stringify(schema),
+    prompt: redact.hideIn(
+      `Let ${toolName} connect to ${host}:${port}? Command: ${command.slice(0, mostInPrompt)}`,
+    ),
+    defaultsJson: null,
+    requestedAtMs: Date.now(),
+    expiresAtMs: null,
+    ...undecided,
+    previewJson: null,
+  }
+}
+
+/**
+ * What an approver may answer with: for how long the approval counts. The host and the port may be repeated, and must then
+ * be the same.
+ */
+export async function hostSchema({
+  host,
+  port,
+}: Pick<HostOfCall, 'host' | 'port'>): Promise<ZodType> {
+  const { z } = await import('zod')
+  return z.object({
+    host: z.literal(host).optional(),
+    port: z.literal(port).optional(),
+    command: z.string().optional(),
+    remember: z.enum(['call', 'run']).optional(),
+  })
+}
+
+/** No key of a call begins like this. */
+const keyPrefix = 'network '
+
+/** Whether an approval is one of a connection, whose `approvedArgs` may be `{ remember: 'run' }`. */
+export function isHostApproval({ callKey }: Pick<ApprovalRow, 'callKey'>): boolean {
+  return callKey.startsWith(keyPrefix)
+}
+
+/** The approval that allows a connection of a call: its own, or one that was given for the whole run. */
+export function grantedHost(
+  ofHost: readonly ApprovalRow[],
+  callKey: string,
+): ApprovalRow | undefined {
+  return ofHost.find(
+    (row) =>
+      (row.status === 'approved' || row.status === 'used') &&
+      (row.callKey === callKey || isForRun(row)),
+  )
+}
+
+function isForRun({ approvedArgsJson }: ApprovalRow): boolean {
+  if (approvedArgsJson === null) return false
+  const { remember } = JSON.parse(approvedArgsJson) as { readonly remember?: unknown }
+  return remember === 'run'
+}
+
+/**
+ * Notes that a connection was made with an approval, so that its run is no longer open because of it. It counts on. A
+ * failure is reported and changes nothing.
+ */
+export async function useHostApproval(
+  store: ApprovalStore,
+  { id, status }: ApprovalRow,
+  onLogError: (error: unknown) => void,
+): Promise<void> {
+  if (status === 'used') return
+  try {
+    await store.update(id, 'approved', { status: 'used' })
+  } catch (error) {
+    onLogError(error)
+  }
+}
+
+const mostCharacters = 2_000
+const mostInPrompt = 200
+const mostBytes = 8 * 1024
