@@ -1,11 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { canMakeCertificates, type Certificate, newCertificate } from '../fixtures/certificate.ts'
+import { type ClientOrigin, openClientOrigin } from '../fixtures/client-origin.ts'
 import { describeNetworks, newRoot, newSandbox } from '../fixtures/sandboxes.ts'
 
 vi.mock(import('../../src/egress/judge.ts'), async (load) => {
@@ -14,128 +12,163 @@ vi.mock(import('../../src/egress/judge.ts'), async (load) => {
 })
 
 const node = realpathSync(process.execPath)
-const npm = realpathSync(execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim())
 
-/** Each asks for the URL and prints what it says; a CA of our own is in `ca.pem`. */
-const clients: Readonly<Record<string, (url: string) => string>> = {
-  curl: (url) => `curl -sS -m 9 --cacert ca.pem ${url}`,
-  wget: (url) => `wget -q -T 9 -t 1 --ca-certificate=ca.pem -O - ${url}`,
-  'Node fetch': (url) =>
-    `NODE_EXTRA_CA_CERTS=ca.pem ${node} -e 'fetch("${url}").then((r) => r.text()).then(console.log)'`,
-  'Node https': (url) =>
-    `NODE_EXTRA_CA_CERTS=ca.pem ${node} -e 'require("https").get("${url}", (r) => r.pipe(process.stdout))'`,
-  'Python urllib': (url) =>
-    `SSL_CERT_FILE=ca.pem /usr/bin/python3 -c 'import urllib.request; print(urllib.request.urlopen("${url}", timeout=9).read().decode())'`,
-  git: (url) => `git -c http.sslCAInfo=ca.pem ls-remote ${url}/repository.git | cut -f 2`,
-  npm: (url) =>
-    `NODE_EXTRA_CA_CERTS=ca.pem ${node} ${npm} view hello version --registry ${url}/npm/ --cache ./cache --fetch-retries=0 --no-update-notifier`,
-}
-const hasCertificates = isInstalled('openssl')
-
-function programOf(name: string): string {
-  if (name.startsWith('Python')) return 'python3'
-  return name.startsWith('Node') ? 'node' : name
+/** A client that prints what it got, on a line of its own. */
+interface Client {
+  /** Shell commands that say whether it is installed. */
+  readonly installed: string
+  /** Its installation, where it is none of the system's. */
+  readonly program?: string | undefined
+  /** @default 'https' */
+  readonly scheme?: 'http' | 'https'
+  readonly script: (url: string) => string
 }
 
-function isInstalled(program: string): boolean {
-  return spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+const withNode = (client: Omit<Client, 'installed'>): Client => ({ installed: 'true', ...client })
+
+/** A program that Node runs. */
+function script(name: string): string | undefined {
+  const { stdout } = spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' })
+  return stdout === '' ? undefined : realpathSync(stdout.trim())
 }
 
-const answers: Readonly<Record<string, string>> = { git: 'refs/heads/main', npm: '1.2.3' }
+const [npm, pnpm, yarn] = [script('npm'), script('pnpm'), script('yarn')]
+const ca = 'NODE_EXTRA_CA_CERTS=ca.pem'
+const socket = (url: string): string =>
+  `${ca} ${node} -e 'const s = new WebSocket("${url.replace('http', 'ws')}"); s.onmessage = ({ data }) => { console.log(data); process.exit() }; s.onerror = () => process.exit(1)'`
+const installed = `test -f node_modules/hello/package.json && ${node} -p 'require("hello")'`
 
-function answer(url: string): string {
-  if (url.startsWith('/repository.git/info/refs')) {
-    return `${'1'.repeat(40)}\trefs/heads/main\n`
-  }
-  if (url === '/npm/hello') {
-    const version = { name: 'hello', version: '1.2.3', dist: { tarball: 'https://good.test/x' } }
-    return JSON.stringify({
-      name: 'hello',
-      'dist-tags': { latest: '1.2.3' },
-      versions: { '1.2.3': version },
-    })
-  }
-  return 'hello'
+const clients: Readonly<Record<string, Client>> = {
+  curl: {
+    installed: 'command -v curl',
+    script: (url) => `curl -sS -m 9 --cacert ca.pem ${url}/`,
+  },
+  wget: {
+    installed: 'command -v wget',
+    script: (url) => `wget -q -T 9 -t 1 --ca-certificate=ca.pem -O - ${url}/`,
+  },
+  'wget without TLS': {
+    installed: 'command -v wget',
+    scheme: 'http',
+    script: (url) => `wget -q -T 9 -t 1 -O - ${url}/`,
+  },
+  'Node fetch': withNode({
+    script: (url) => `${ca} ${node} -e 'fetch("${url}/").then((r) => r.text()).then(console.log)'`,
+  }),
+  'Node https': withNode({
+    script: (url) =>
+      `${ca} ${node} -e 'require("https").get("${url}/", (r) => r.pipe(process.stdout))'`,
+  }),
+  'Node WebSocket': withNode({ scheme: 'http', script: socket }),
+  'Node WebSocket over TLS': withNode({ script: socket }),
+  'Python urllib': {
+    installed: 'test -x /usr/bin/python3',
+    script: (url) =>
+      `SSL_CERT_FILE=ca.pem /usr/bin/python3 -c 'import urllib.request; print(urllib.request.urlopen("${url}/", timeout=9).read().decode())'`,
+  },
+  'git ls-remote': {
+    installed: 'command -v git',
+    script: (url) =>
+      `git -c http.sslCAInfo=ca.pem ls-remote ${url}/git/repository.git main | grep -q refs/heads/main && echo hello`,
+  },
+  'git clone and fetch': {
+    installed: 'command -v git',
+    script: (url) =>
+      `export GIT_SSL_CAINFO="$PWD/ca.pem"; cd "$(mktemp -d)"; git clone -q ${url}/git/repository.git copy && git -C copy fetch -q --all && cat copy/greeting`,
+  },
+  npm: {
+    installed: 'command -v npm',
+    program: npm,
+    script: (url) =>
+      `rm -rf node_modules cache; echo '{}' > package.json; ${ca} ${node} ${npm} install hello --registry ${url}/npm/ --cache "$PWD/cache" --fetch-retries=0 --no-audit --no-fund --no-update-notifier > log 2>&1; ${installed}`,
+  },
+  pnpm: {
+    installed: 'command -v pnpm',
+    program: pnpm,
+    script: (url) =>
+      `rm -rf node_modules store; echo '{}' > package.json; ${ca} ${node} ${pnpm} add hello --registry=${url}/npm/ --store-dir="$PWD/store" --config.fetch-retries=0 --config.minimum-release-age=0 > log 2>&1; ${installed}`,
+  },
+  yarn: {
+    installed: 'command -v yarn',
+    program: yarn,
+    script: (url) =>
+      `rm -rf node_modules cache; echo '{}' > package.json; ${ca} timeout 20 ${node} ${yarn} add hello --registry ${url}/npm/ --cache-folder "$PWD/cache" --no-lockfile --non-interactive > log 2>&1; ${installed}`,
+  },
+  pip: {
+    installed: '/usr/bin/python3 -m pip --version',
+    script: (url) =>
+      `rm -rf target; /usr/bin/python3 -m pip install -q hello --index-url ${url}/pip/ --cert ca.pem --retries 0 --timeout 9 --target target --no-cache-dir --disable-pip-version-check > log 2>&1; PYTHONPATH=target /usr/bin/python3 -c 'import hello; print(hello.word)'`,
+  },
+  apt: {
+    installed: 'command -v apt-get && command -v dpkg-deb',
+    script: (
+      url,
+    ) => `rm -rf apt; mkdir -p apt/lists/partial apt/archives/partial apt/etc; touch apt/status
+      echo "deb [trusted=yes] ${url}/apt ./" > apt/sources.list
+      options="-o Dir::Etc::SourceList=$PWD/apt/sources.list -o Dir::Etc::SourceParts=- -o Dir::Etc::Parts=- -o Dir::Etc::Main=-
+        -o Dir::State::Lists=$PWD/apt/lists -o Dir::State::Status=$PWD/apt/status -o Dir::Cache=$PWD/apt
+        -o Dir::Cache::Archives=$PWD/apt/archives -o APT::Sandbox::User= -o Debug::NoLocking=1 -o Acquire::Retries=0
+        -o Acquire::Languages=none -o Acquire::https::CaInfo=$PWD/ca.pem -o Dir::Log=$PWD/apt"
+      { apt-get $options update; cd apt && apt-get $options download hello-from-tests; cd ..; } > log 2>&1
+      dpkg-deb -f apt/hello-from-tests_*.deb Description`,
+  },
 }
 
 describeNetworks('clients of hosts', (isolation) => {
-  const keys = mkdtempSync(join(tmpdir(), 'smithers-keys-'))
-  let server: Server | undefined
-  let port: number
-  let seen: string[] = []
+  let certificate: Certificate
+  let origin: ClientOrigin
   beforeAll(async () => {
-    if (!hasCertificates) return
-    const names = 'subjectAltName=DNS:good.test,DNS:evil.test'
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-nodes',
-        '-subj',
-        '/CN=good.test',
-        '-addext',
-        names,
-        '-keyout',
-        join(keys, 'key.pem'),
-        '-out',
-        join(keys, 'ca.pem'),
-        '-days',
-        '2',
-      ],
-      { stdio: 'ignore' },
-    )
-    const [key, cert] = ['key.pem', 'ca.pem'].map((name) => readFileSync(join(keys, name)))
-    server = createServer({ key, cert }, (request, response) => {
-      seen.push(String(request.headers.host))
-      response.end(answer(request.url ?? ''))
-    })
-    server.on('tlsClientError', () => seen.push('TLS'))
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    port = (server.address() as AddressInfo).port
+    if (!canMakeCertificates) return
+    certificate = newCertificate(['good.test', 'evil.test'])
+    origin = await openClientOrigin(certificate)
   })
-  afterAll(() => {
-    server?.close()
-    rmSync(keys, { recursive: true })
-  })
+  afterAll(() => origin.close())
 
-  describe('over TLS', () => {
+  describe('that are real', () => {
     test.for(Object.entries(clients))(
       '%s reaches what is allowed, and nothing else',
-      { timeout: 60_000 },
-      async ([name, client], { skip }) => {
-        skip(!isInstalled(programOf(name)), `${name} is not installed`)
-        skip(!hasCertificates, 'openssl is not installed')
+      { timeout: 120_000 },
+      async ([name, { installed: probe, program, scheme = 'https', script: client }], { skip }) => {
+        skip(spawnSync('sh', ['-c', probe]).status !== 0, `${name} is not installed`)
+        skip(!canMakeCertificates, 'openssl is not installed')
+        const port = scheme === 'https' ? origin.tlsPort : origin.plainPort
         const rootDir = newRoot()
-        writeFileSync(join(rootDir, 'ca.pem'), readFileSync(join(keys, 'ca.pem')))
+        writeFileSync(join(rootDir, 'ca.pem'), certificate.cert)
         const sandbox = await newSandbox({
           rootDir,
           isolation,
-          files: { read: [dirname(dirname(node)), dirname(dirname(npm))] },
+          files: { read: [node, ...(program === undefined ? [] : [program])].map(installationOf) },
           network: { allow: [`good.test:${port}`] },
         })
-        seen = []
-        const good = await sandbox.run('sh', ['-c', client(`https://good.test:${port}`)])
-        expect(`${good.stdout}${good.stderr}`.trim()).toBe(answers[name] ?? 'hello')
+        const run = (lines: string): ReturnType<typeof sandbox.run> =>
+          sandbox.run('sh', ['-c', lines])
+        const log = (): string =>
+          spawnSync('tail', ['-n', '20', join(rootDir, 'log')]).stdout.toString()
+
+        origin.seen.length = 0
+        const good = await run(client(`${scheme}://good.test:${port}`))
+        expect(`${good.stdout}${good.stderr}`.trim(), log()).toBe('hello')
         expect(good.violations).toEqual([])
-        expect(new Set(seen)).toEqual(new Set([`good.test:${port}`]))
-        seen = []
-        const evil = await sandbox.run('sh', ['-c', client(`https://evil.test:${port}`)])
+        expect(new Set(origin.seen)).toEqual(new Set([`good.test:${port}`]))
+
+        origin.seen.length = 0
+        const evil = await run(client(`${scheme}://evil.test:${port}`))
+        expect(evil.stdout).not.toContain('hello')
         expect(evil.violations).toMatchObject([
           { rule: 'network.allow', subject: `evil.test:${port}` },
         ])
-        const alone = await sandbox.run('sh', [
-          '-c',
-          `unset HTTP_PROXY HTTPS_PROXY http_proxy https_proxy ALL_PROXY all_proxy; ${client(`https://good.test:${port}`)}`,
-        ])
+        const unset =
+          'unset HTTP_PROXY HTTPS_PROXY http_proxy https_proxy ALL_PROXY all_proxy GRPC_PROXY'
+        const alone = await run(`${unset}; ${client(`${scheme}://good.test:${port}`)}`)
         expect(alone.stdout).not.toContain('hello')
-        expect(seen).toEqual([])
+        expect(alone.network?.decisions).toEqual([])
+        expect(origin.seen).toEqual([])
       },
     )
   })
 })
+
+/** Of `…/bin/name` and `…/lib/name/bin/name` alike. */
+function installationOf(program: string): string {
+  return dirname(dirname(program))
+}
