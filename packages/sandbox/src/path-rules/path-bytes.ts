@@ -22,6 +22,11 @@ export function encodeNames(text: string): Buffer {
   return parts.length === 1 ? (parts[0] ?? Buffer.alloc(0)) : Buffer.concat(parts)
 }
 
+/** {@link encodeNames} of each text. */
+export function encodeEach(texts: readonly string[]): Buffer[] {
+  return texts.map(encodeNames)
+}
+
 /** A path for `node:fs`: bytes only where it needs them. */
 export function pathOfName(text: string): string | Buffer {
   return text.search(escapedByte) < 0 ? text : encodeNames(text)

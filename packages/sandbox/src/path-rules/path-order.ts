@@ -8,6 +8,21 @@ export function isWithinAny(path: string, ancestors: readonly string[]): boolean
   return ancestors.some((ancestor) => isWithin(path, ancestor))
 }
 
+/** True when one of `paths` is `ancestor` or lies beneath it. */
+export function someWithin(paths: readonly string[], ancestor: string): boolean {
+  return paths.some((path) => isWithin(path, ancestor))
+}
+
+/** The `paths` that are one of `ancestors` or lie beneath one. */
+export function insideOf(paths: readonly string[], ancestors: readonly string[]): string[] {
+  return paths.filter((path) => isWithinAny(path, ancestors))
+}
+
+/** The `paths` that neither are one of `ancestors` nor lie beneath one. */
+export function outsideOf(paths: readonly string[], ancestors: readonly string[]): string[] {
+  return paths.filter((path) => !isWithinAny(path, ancestors))
+}
+
 /** True when `path` lies beneath one of `others`, is one of them, or holds one. */
 export function overlapsAny(path: string, others: readonly string[]): boolean {
   return others.some((other) => isWithin(other, path) || isWithin(path, other))

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { normalize } from 'node:path'
 import { SandboxError } from '../../errors/sandbox-error.ts'
-import { isWithin, isWithinAny, overlapsAny } from '../../path-rules/path-order.ts'
+import { isWithinAny, outsideOf, overlapsAny, someWithin } from '../../path-rules/path-order.ts'
 import type { IsolationPolicy } from '../isolation-policy.ts'
 import type { SystemMounts } from './system-mounts.ts'
 
@@ -48,14 +48,12 @@ export function commandDirectories(
     ...toolchains,
   ]
   const visible = visibleDirectories(policy, system)
-  const readable = [...new Set(wanted)].filter(
-    (path) => !isWithin(path, rootDir) && !isWithinAny(path, visible),
-  )
+  const readable = outsideOf([...new Set(wanted)], [rootDir, ...visible])
   if (policy.access === 'read') {
     return { hidden: [], readable, writable: [], hasSecondTemporary: false }
   }
-  const hidden = privateDirectories(env).filter(
-    (path) => !isWithin(path, rootDir) && !readable.includes(path) && !isReserved(path, system),
+  const hidden = outsideOf(privateDirectories(env), [rootDir]).filter(
+    (path) => !readable.includes(path) && !isReserved(path, system),
   )
   const home = withoutTrailingSlash(env['HOME'] ?? '/')
   const mounted = [rootDir, ...policy.read, env['HOME'] ?? '', env['TMPDIR'] ?? '']
@@ -71,9 +69,9 @@ export function commandDirectories(
       source: path === home ? (policy.home ?? null) : null,
     })),
     readable,
-    writable: (policy.write ?? []).filter((path) => !isWithin(path, rootDir)),
+    writable: outsideOf(policy.write ?? [], [rootDir]),
     // Unless something is mounted beneath it, which must keep its own path.
-    hasSecondTemporary: !mounted.some((path) => isWithin(path, '/var/tmp')),
+    hasSecondTemporary: !someWithin(mounted, '/var/tmp'),
   }
 }
 

@@ -11,7 +11,7 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { isWithin } from '../../path-rules/path-order.ts'
+import { isWithin, someWithin } from '../../path-rules/path-order.ts'
 import type { DirectoryRequest } from './command-directories.ts'
 import { type EtcEntries, settingsFor, type SystemMounts } from './system-mounts.ts'
 
@@ -34,7 +34,7 @@ export function etcSnapshotFor(
   tools: readonly string[],
 ): string | null {
   const mounted = [rootDir, ...policy.read, ...tools, env['HOME'] ?? '/', env['TMPDIR'] ?? '/']
-  if (policy.access === 'read' || mounted.some((path) => isWithin(normalize(path), '/etc'))) {
+  if (policy.access === 'read' || someWithin(mounted.map(normalize), '/etc')) {
     return null
   }
   return etcSnapshot(etc, { key: `${process.geteuid?.()} ${settingsFor(policy)}`, rootDir })

@@ -1,4 +1,4 @@
-import { encodeNames } from '../../path-rules/path-bytes.ts'
+import { encodeEach, encodeNames } from '../../path-rules/path-bytes.ts'
 import type { ProxyAddress } from '../isolation-policy.ts'
 import type { Identity, MountStep } from './mount-step.ts'
 
@@ -99,13 +99,19 @@ export function encodeTemplate(id: number, template: TemplateFrame): Buffer {
   const { sharesNetwork, mounts, filter } = template
   return frame(type.template, id, [
     u32(sharesNetwork ? 1 : 0, mounts.length, filter.length / 8),
-    ...mounts.flatMap(encodeMount),
+    ...encodeMounts(mounts),
     filter,
   ])
 }
 
-function encodeMount({ kind, mode, size, identity, from, to }: MountStep): Buffer[] {
-  return [u32(kind, mode), u64(size), ...encodeIdentity(identity), text(`${from}\0${to}`)]
+function encodeMounts(mounts: readonly MountStep[]): Buffer[] {
+  const names = encodeEach(mounts.map(({ from, to }) => `${from}\0${to}\0`))
+  return mounts.flatMap(({ kind, mode, size, identity }, index) => [
+    u32(kind, mode),
+    u64(size),
+    ...encodeIdentity(identity),
+    ...names.slice(index, index + 1),
+  ])
 }
 
 function encodeIdentity({ device, inode }: Identity): Buffer[] {
@@ -124,7 +130,7 @@ export function encodeRun(id: number, run: RunFrame): Buffer {
     u32(run.argv.length, run.env.length, run.proxy?.port ?? 0),
     ...run.limits.flatMap(([resource, soft, hard]) => [u32(resource), u64(soft), u64(hard)]),
     ...encodeIdentity(run.cwdIdentity),
-    ...run.mounts.flatMap(encodeMount),
+    ...encodeMounts(run.mounts),
     // One conversion for all of them.
     text(
       [...run.groupFiles, run.cwd, run.proxy?.socketPath ?? '', ...run.argv, ...run.env].join('\0'),

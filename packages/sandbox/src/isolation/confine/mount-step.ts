@@ -1,3 +1,5 @@
+import { parentsFirst } from '../../path-rules/path-order.ts'
+
 /** Which file a name meant when it was looked at; the helper compares it with what it finds. */
 export interface Identity {
   readonly device: bigint
@@ -64,6 +66,19 @@ export const optionalPlace = (to: string, from: string = to): MountStep =>
 export const device = (to: string): MountStep =>
   step('place', to, { from: to, mode: flags.device | flags.optional })
 
+export const readOnlyPlaces = (paths: readonly string[]): MountStep[] =>
+  paths.map((path) => readOnlyPlace(path))
+
+export const optionalPlaces = (paths: readonly string[]): MountStep[] =>
+  paths.map((path) => optionalPlace(path))
+
+export const writablePlaces = (paths: readonly string[]): MountStep[] =>
+  paths.map((path) => place(path))
+
+export const links = (
+  entries: readonly { readonly name: string; readonly target: string }[],
+): MountStep[] => entries.map(({ name, target }) => link(name, target))
+
 /** The `/proc` of the command's own processes. */
 export const processes = (to: string): MountStep => step('processes', to)
 
@@ -81,6 +96,11 @@ export const hide = (to: string): MountStep => step('hide', to)
 
 /** Keeps names from being made in what is not a mount of its own. */
 export const seal = (to: string): MountStep => step('seal', to)
+
+/** The steps, each directory before what lies in it. */
+export function inMountOrder(steps: readonly MountStep[]): MountStep[] {
+  return parentsFirst(steps.map((each) => [each.to, each] as const)).map(([, each]) => each)
+}
 
 /** Equal for steps that do the same. */
 export function keyOfSteps(steps: readonly MountStep[]): string {

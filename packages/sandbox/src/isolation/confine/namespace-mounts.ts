@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs'
-import { isWithinAny, isWithin, parentsFirst } from '../../path-rules/path-order.ts'
+import { insideOf, isWithin } from '../../path-rules/path-order.ts'
 import { openPathHandles } from '../../path-rules/path-handles.ts'
 import type { CommandDirectories } from '../bubblewrap/command-directories.ts'
 import type { EtcEntries, SystemMounts } from '../bubblewrap/system-mounts.ts'
@@ -41,16 +41,16 @@ export function templateMounts(request: StartRequest, facts: NamespaceFacts): Mo
   const isReading = request.policy.access === 'read'
   const hidesFiles = request.policy.deny.length > 0
   return [
-    ...programs.directories.map((name) => mount.readOnlyPlace(name)),
-    ...programs.links.map(({ name, target }) => mount.link(name, target)),
+    ...mount.readOnlyPlaces(programs.directories),
+    ...mount.links(programs.links),
     ...(isReading ? (hidesFiles ? [mount.device('/dev/null')] : []) : surroundings(facts)),
-    ...parentsFirst([
-      ...facts.directories.hidden.map(({ path }) => [path, mount.directory(path)] as const),
-      ...facts.directories.readable.map((path) => [path, mount.optionalPlace(path)] as const),
-      ...facts.directories.writable.map((path) => [path, mount.place(path)] as const),
+    ...mount.inMountOrder([
+      ...facts.directories.hidden.map(({ path }) => mount.directory(path)),
+      ...mount.optionalPlaces(facts.directories.readable),
+      ...mount.writablePlaces(facts.directories.writable),
       ...homePlace(request),
-      [request.rootDir, rootPlace(request, isReading)] as const,
-    ]).map(([, step]) => step),
+      rootPlace(request, isReading),
+    ]),
     mount.seal('/'),
   ]
 }
@@ -68,16 +68,16 @@ function surroundings({ system, etcSnapshot, directories }: NamespaceFacts): Mou
 function etcMounts({ files, links, directories }: EtcEntries): MountStep[] {
   return [
     mount.directory('/etc'),
-    ...directories.map((name) => mount.readOnlyPlace(name)),
+    ...mount.readOnlyPlaces(directories),
     ...files.map((name) => mount.optionalPlace(name, realpathSync(name))),
-    ...links.flatMap(({ name, target }) => [mount.link(name, target)]),
+    ...mount.links(links),
   ]
 }
 
 /** Its own place, from which each command takes it. */
-function homePlace({ policy }: StartRequest): (readonly [string, MountStep])[] {
+function homePlace({ policy }: StartRequest): MountStep[] {
   const { home, access } = policy
-  return home === undefined || access === 'read' ? [] : [[home, mount.place(home)]]
+  return home === undefined || access === 'read' ? [] : [mount.place(home)]
 }
 
 function rootPlace(request: StartRequest, isReading: boolean): MountStep {
@@ -98,29 +98,22 @@ export function commandMounts(request: StartRequest, facts: NamespaceFacts): Mou
   const covered = hidden
     .filter(({ isNested, source }) => !isNested || source !== null)
     .map(({ path }) => path)
-  const isCovered = (path: string): boolean => isWithinAny(path, covered)
   return [
     mount.processes('/proc'),
     mount.terminals('/dev/pts'),
     mount.memory('/dev/shm', 0o1777, temporaryMb),
-    ...parentsFirst([
-      ...hidden.map(
-        ({ path, mode, isNested, source }) =>
-          [
-            path,
-            source !== null
-              ? mount.place(path, source)
-              : isNested
-                ? mount.directory(path, mode)
-                : mount.memory(path, mode, temporaryMb),
-          ] as const,
+    ...mount.inMountOrder([
+      ...hidden.map(({ path, mode, isNested, source }) =>
+        source !== null
+          ? mount.place(path, source)
+          : isNested
+            ? mount.directory(path, mode)
+            : mount.memory(path, mode, temporaryMb),
       ),
       // Above what hides it, and as the template has it.
-      ...readable.filter(isCovered).map((path) => [path, mount.optionalPlace(path)] as const),
-      ...[...writable, request.rootDir]
-        .filter(isCovered)
-        .map((path) => [path, mount.place(path)] as const),
-    ]).map(([, step]) => step),
+      ...mount.optionalPlaces(insideOf(readable, covered)),
+      ...mount.writablePlaces(insideOf([...writable, request.rootDir], covered)),
+    ]),
     ...pathRules(request),
   ]
 }
