@@ -14,9 +14,9 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
 
 /** Validates, derives the key, decides, and stores the start row. Throws when the tool must not run. */
 export function* beginCall(call: CallScope, given: unknown): Steps<BegunCall> {
-  const { definition, task, journal, options, record, finish } = call
+  const { definition, task, journal, history, options, record, finish } = call
   if (task.ephemeral && finish.unsafe) hintAtMissingRun(definition)
-  journal.history.notes.forget(options.toolCallId, options.messages.length)
+  history.notes.forget(options.toolCallId, options.messages.length)
   try {
     yield* journal.open(call.abort)
   } catch (error) {
@@ -48,11 +48,10 @@ export function* beginCall(call: CallScope, given: unknown): Steps<BegunCall> {
 
 /** Finds out which call of its task this is. */
 function identify(call: CallScope, args: unknown): CallAdmission {
-  const { definition, task, journal, options, record, finish } = call
-  const { policy, history } = journal
+  const { definition, task, journal, history, options, record, finish } = call
   const { name } = definition.metadata
   record.describeInput(args)
-  const identity = identifyCall(definition, task, policy, args)
+  const identity = identifyCall(definition, task, journal.policy, args)
   const found = history.locate(name, identity, options.toolCallId, options.messages)
   // A key of the tool's own names the intent, so another key is another intent.
   const mayBeReworded = finish.unsafe && found.prior.length === 0 && definition.key === 'call'

@@ -6,6 +6,7 @@ import { completeCallOptions, type ToolCallOptions } from '../contract/tool-call
 import type { TaskContext, ToolContext } from '../contract/task-context.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import type { GateReservation } from '../gates/gate-reservation.ts'
+import type { CallHistory } from '../history/call-history.ts'
 import { type AttemptJournal, journalOf } from '../journal/attempt-journal.ts'
 import { abortedError, lateBeginError } from '../journal/call-errors.ts'
 import { CallRecord } from '../journal/call-record.ts'
@@ -18,6 +19,7 @@ export interface CallScope {
   readonly definition: ToolDefinition
   readonly task: TaskContext
   readonly journal: AttemptJournal
+  readonly history: CallHistory
   readonly options: ToolCallOptions
   readonly record: CallRecord
   readonly finish: CallFinish
@@ -55,6 +57,7 @@ export function openCall(
     definition,
     task,
     journal,
+    history: journal.history,
     options,
     record,
     finish: new CallFinish(definition, journal, record, options.toolCallId),

@@ -11,19 +11,19 @@ import { fitBudget } from './fit-budget.ts'
 import { adviceAtCut, readerOfRest } from './reader-of-rest.ts'
 
 /** Lets AI SDK 6 and 7 find the note of a call that has begun. */
-export function noteArguments({ journal, options }: CallScope, given: unknown): void {
-  journal.history.notes.attachToArguments(options.toolCallId, given)
+export function noteArguments({ history, options }: CallScope, given: unknown): void {
+  history.notes.attachToArguments(options.toolCallId, given)
 }
 
 /** Lets AI SDK 5 find the note of a call that has an output. */
 export function noted(call: CallScope, output: unknown): unknown {
-  const { definition, journal, options, task } = call
+  const { definition, history, options, task } = call
   const { toolCallId } = options
   const isBound = options[boundContext] !== undefined || getToolContext() === task
   // AI SDK 7 gives every call a context of its own, and says whose output the model is shown.
   const isKnown = isBound || options.context !== undefined
   const named = { toolCallId, toolName: definition.metadata.name }
-  return journal.history.notes.attach(named, output, isKnown)
+  return history.notes.attach(named, output, isKnown)
 }
 
 /** What the AI SDK makes of an output for the model, in the forms that matter here. */

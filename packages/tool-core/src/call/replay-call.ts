@@ -115,12 +115,12 @@ export function noteRepetition(
 
 /** Keeps for the result that the call ran, although an earlier one should have answered it: no warning said so. */
 export function noteUnreusable(
-  { journal, record, options }: CallScope,
+  { history, record, options }: CallScope,
   repeated: CallSummary,
 ): void {
   const { toolName, idempotencyKey } = record.row
   const note = unreusableNote(repeated, { toolName, idempotencyKey: idempotencyKey ?? '' })
-  journal.history.notes.set({ toolCallId: options.toolCallId, toolName }, note)
+  history.notes.set({ toolCallId: options.toolCallId, toolName }, note)
 }
 
 function* outputOf(call: CallScope, prior: CallSummary): Steps<RecordedJson> {

@@ -64,8 +64,8 @@ export function* shownOutput(call: CallScope, output: unknown): Steps<unknown> {
 }
 
 /** A failure as the agent reads it: the note on a repeated call comes first. */
-function shownError({ journal, options }: CallScope, error: unknown): unknown {
-  const note = journal.history.notes.get(options.toolCallId)
+function shownError({ history, options }: CallScope, error: unknown): unknown {
+  const note = history.notes.get(options.toolCallId)
   return note === undefined ? error : errorWithNotice(error, note)
 }
 
