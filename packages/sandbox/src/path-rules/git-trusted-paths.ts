@@ -1,9 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { configuredGitPaths, type RepositoryPlace } from '../files/configured-git-paths.ts'
-import type { OpenRoot } from '../files/open-root.ts'
 import { lookupFailure } from './lookup-error.ts'
-import { readFileHead } from '../files/io/read-file-head.ts'
+import { gitFileTargets } from '../files/git-file-targets.ts'
 import type { Repositories } from './repository-finder.ts'
 import { isPossibleName, type RootStatCache } from './root-stat-cache.ts'
 
@@ -58,7 +57,7 @@ export function gitTrustedPaths(
     if (typeof stats !== 'object' || !stats.isDirectory()) watch.push(git)
     if (typeof stats === 'object' && stats.isFile()) {
       if (worktree === '') protect.push(git)
-      const targets = new Set(gitFileTargets(root, worktree))
+      const targets = new Set(gitFileTargets(root, worktree).filter(isPossibleName))
       for (const target of targets) {
         places.push({ git: target, worktree })
         // A linked worktree shares the configuration of its repository.
@@ -111,39 +110,6 @@ function modulePaths(
   const inEach = (names: readonly string[]): string[] =>
     found.flatMap((module) => names.map((name) => `${module}/${name}`))
   return { protect: inEach(trusted), watch: inEach(judged) }
-}
-
-/** More than any path that a system call takes, and what git writes before it. */
-const maxGitFileBytes = 4_200
-
-/** The target of a `.git` file, if inside the root: as git reads it, and as programs do that are less exact. */
-export function gitFileTargets({ rootDir, handle }: OpenRoot, directory = ''): readonly string[] {
-  const text = gitFileText(`${handle}/${directory}`)
-  if (!text.startsWith('gitdir:')) return []
-  const written = text.slice('gitdir:'.length)
-  const [firstLine = ''] = written.split('\n', 1)
-  return [withoutLineEnds(written.replace(/^ /, '')), firstLine.trim()].flatMap((name) => {
-    const target = posix.relative(rootDir, posix.resolve(rootDir, directory, name))
-    const isInside = target !== '' && target !== '..' && !target.startsWith('../')
-    return isInside && isPossibleName(target) ? [target] : []
-  })
-}
-
-function gitFileText(directory: string): string {
-  try {
-    const text = readFileHead(`${directory}/.git`, maxGitFileBytes)?.toString('utf8') ?? ''
-    // To git, which is written in C, a NUL ends it.
-    return text.split('\0', 1)[0] ?? ''
-  } catch {
-    // It cannot be read: then it is protected itself, and no git of this user reads it either.
-    return ''
-  }
-}
-
-function withoutLineEnds(text: string): string {
-  let end = text.length
-  while (end > 0 && (text[end - 1] === '\n' || text[end - 1] === '\r')) end -= 1
-  return text.slice(0, end)
 }
 
 /** The names in a directory; none when it does not exist or is another kind, `undefined` when it cannot be listed. */

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { OpenRoot } from '../files/open-root.ts'
-import { gitFileTargets } from './git-trusted-paths.ts'
+import { gitFileTargets } from '../files/git-file-targets.ts'
+import { isPossibleName } from './root-stat-cache.ts'
 import type { PathChange } from './protected-path-changes.ts'
 import type { SavedContent } from './path-snapshot.ts'
 
@@ -102,7 +103,7 @@ function isWorktreeFile(rootDir: string, path: string): boolean {
 /** A `.git` file of a linked worktree or a submodule of a repository in the root, which is watched itself. */
 function leadsToOwnRepository(root: OpenRoot, path: string): boolean {
   if (path === '.git') return false
-  const targets = gitFileTargets(root, posix.dirname(path))
+  const targets = gitFileTargets(root, posix.dirname(path)).filter(isPossibleName)
   return (
     targets.length > 0 &&
     targets.every((target) => /(?:^|\/)\.git\/(?:worktrees|modules)\/[^/]/u.test(target))

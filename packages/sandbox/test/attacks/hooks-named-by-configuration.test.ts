@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { describeIsolations, newRoot, newSandbox } from '../fixtures/sandboxes.ts'
 
 const identity = ['-c', 'user.name=o', '-c', 'user.email=o@x']
@@ -144,5 +144,65 @@ describeIsolations('what the configuration of a repository names', (isolation) =
     expect(result).toMatchObject({ exitCode: 0, violations: [] })
     expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\n# main\n')
     expect(git(root, 'status', '--porcelain')).toBe('')
+  })
+})
+
+describe('what the configuration of a nested repository names', () => {
+  /** How the owner keeps the repository, with its directory `.git`. */
+  const kinds: Readonly<Record<string, (root: string) => void>> = {
+    'a clone below the root': (root) => {
+      execFileSync('git', ['init', '-q', '-b', 'main', join(root, 'apps/web')])
+    },
+    'a repository whose directory lies elsewhere': (root) => {
+      const separate = `--separate-git-dir=${join(root, 'repositories/web')}`
+      mkdirSync(join(root, 'repositories'))
+      execFileSync('git', ['init', '-q', '-b', 'main', separate, join(root, 'apps/web')])
+    },
+  }
+
+  test.each(Object.entries(kinds))('is kept from file methods: %s', async (_, make) => {
+    const root = newRoot()
+    make(root)
+    const sandbox = await newSandbox({ rootDir: root, isolation: 'none' })
+    // The control: before its owner sets it, the hook may be written, and git runs it afterwards.
+    await sandbox.files.mkdir('apps/web/.husky')
+    await sandbox.files.write('apps/web/.husky/pre-commit', '#!/bin/sh\ntouch ran\n')
+    chmodSync(join(root, 'apps/web/.husky/pre-commit'), 0o755)
+    git(join(root, 'apps/web'), 'config', 'core.hooksPath', '.husky')
+    git(join(root, 'apps/web'), 'commit', '-q', '--allow-empty', '-m', 'one')
+    expect(existsSync(join(root, 'apps/web/ran'))).toBe(true)
+
+    const before = readFileSync(join(root, 'apps/web/.husky/pre-commit'), 'utf8')
+    await sandbox.files.mkdir('apps/web/mine')
+    await sandbox.files.write('apps/web/mine/pre-commit', 'evil')
+    const attempts = [
+      () => sandbox.files.write('apps/web/.husky/pre-commit', 'evil'),
+      () => sandbox.files.write('apps/web/.husky/commit-msg', 'evil'),
+      () => sandbox.files.rename('apps/web/mine/pre-commit', 'apps/web/.husky/pre-commit'),
+      () => sandbox.files.rename('apps/web/.husky', 'apps/web/old'),
+      () => sandbox.files.remove('apps/web/.husky', { recursive: true }),
+    ]
+    for (const attempt of attempts) {
+      await expect(attempt()).rejects.toMatchObject({ code: 'TOOL_PATH_DENIED' })
+    }
+    expect(readFileSync(join(root, 'apps/web/.husky/pre-commit'), 'utf8')).toBe(before)
+    expect(existsSync(join(root, 'apps/web/.husky/commit-msg'))).toBe(false)
+    // Everything else in the repository stays an agent's to change.
+    await sandbox.files.write('apps/web/index.ts', 'export {}')
+    expect(readFileSync(join(root, 'apps/web/index.ts'), 'utf8')).toBe('export {}')
+  })
+
+  test('is kept from a move of the directory around it', async () => {
+    const root = newRoot()
+    execFileSync('git', ['init', '-q', '-b', 'main', join(root, 'web')])
+    git(join(root, 'web'), 'config', 'core.hooksPath', 'tools/hooks')
+    const sandbox = await newSandbox({ rootDir: root, isolation: 'none' })
+    await sandbox.files.mkdir('web/mine')
+    await sandbox.files.mkdir('web/mine/hooks')
+    await sandbox.files.write('web/mine/hooks/pre-commit', 'evil')
+    await expect(sandbox.files.rename('web/mine', 'web/tools')).rejects.toMatchObject({
+      code: 'TOOL_PATH_DENIED',
+    })
+    expect(existsSync(join(root, 'web/tools'))).toBe(false)
   })
 })

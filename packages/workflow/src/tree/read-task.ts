@@ -111,7 +111,7 @@ function duration(id: string, value: number): number {
 
 function taskIds(id: string, value: readonly string[] | undefined): readonly string[] {
   const ids: readonly unknown[] = list(id, 'dependsOn', value)
-  if (ids.length === 0 || ids.every((each) => typeof each === 'string')) return ids as string[]
+  if (ids.every((each) => typeof each === 'string')) return ids
   throw invalidWorkflow(`<Task id="${id}" dependsOn> must be a list of task ids.`)
 }
 

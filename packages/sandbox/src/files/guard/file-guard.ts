@@ -9,6 +9,8 @@ import { createPathPolicy, foldPath, foldsCase } from './path-policy.ts'
 import type { PathPolicy } from './path-policy.ts'
 import { directoryComponents } from './path-text.ts'
 import type { PathSyntax } from './path-text.ts'
+import { openRootAt } from '../open-root.ts'
+import { trustedNear } from '../trusted-near.ts'
 import { createTurnBudget } from '../io/turn-budget.ts'
 import { walkPath } from './walk-path.ts'
 import type { ResolvedPath, WalkOptions } from './walk-path.ts'
@@ -64,7 +66,12 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
     foldCase: foldsCase(process.platform, statfsSync(rootDir).type),
     normalizeUnicode: process.platform === 'darwin',
   }
-  const policy = createPathPolicy({ ...options, ...names })
+  const root = openRootAt(rootDir, tree.root.fd)
+  const policy = createPathPolicy({
+    ...options,
+    ...names,
+    trustedNear: (path) => trustedNear(root, path),
+  })
   const budget = createTurnBudget()
   const identity = tree.root.identity()
   const retained = new Set<{ readonly stop: (() => void) | undefined }>()

@@ -14,6 +14,8 @@ export interface PathPolicyOptions {
   readonly deny: readonly string[]
   readonly protectedNames: readonly string[]
   readonly maxLinks: number
+  /** What the repositories around a path trust besides: hooks and included files that their configurations name. */
+  readonly trustedNear?: ((relativePath: string) => readonly string[]) | undefined
   /** Whether the volume treats `A` and `a` as one name. */
   readonly foldCase: boolean
   /** Whether the volume treats differently composed Unicode as one name. */
@@ -90,7 +92,18 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
     if (name !== undefined) {
       throw refusal(relativePath, `${JSON.stringify(name)} is protected`, 'protect', name)
     }
-    if (isAboutGit) checkNested(relativePath, path, action)
+    if (!isAboutGit) return
+    checkNested(relativePath, path, action)
+    const trusted = trustedNear(relativePath).find(
+      (each) => path === each || path.startsWith(`${each}/`),
+    )
+    if (trusted === undefined) return
+    const because = `the configuration of its repository names ${JSON.stringify(trusted)}`
+    throw refusal(relativePath, because, 'protect', trusted)
+  }
+
+  function trustedNear(relativePath: string): readonly string[] {
+    return options.trustedNear?.(relativePath).map(fold) ?? []
   }
 
   /** What is protected in the root's repository is protected in those below it. */
@@ -128,8 +141,9 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
       if (deny.length > 0) return true
       const path = fold(relativePath)
       if (names.some(({ folded }) => path === '' || folded.startsWith(`${path}/`))) return true
+      if (!isAboutGit) return false
       return (
-        isAboutGit &&
+        trustedNear(relativePath).some((each) => each.startsWith(`${path}/`)) ||
         repositoryPaths(path).some((inner) =>
           names.some(({ folded }) => folded.startsWith(`${inner}/`)),
         )
