@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize'
 import { digest } from './digest.ts'
+import { fingerprint } from './fingerprint.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 
 /**
@@ -14,6 +15,7 @@ import { SmithersError } from '../errors/smithers-error.ts'
  * | `Map` | `{"$map":[[key,value],…]}`, sorted |
  * | `Set` | `{"$set":[…]}`, sorted |
  * | `undefined` in an array | `{"$undefined":true}` |
+ * | a string of more than 4096 code units | `{"$text":"…"}`, the SHA-256 of its UTF-8 in hexadecimal |
  * | a string with lone surrogates | `{"$utf16":"…"}`, its code units in hexadecimal |
  * | an object whose only key is one of these tags | `{"$object":{…}}`, so that no two values share a text |
  *
@@ -25,8 +27,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 const maxDepth = 1000
-// With the u flag a surrogate pair is one character and does not match.
-const loneSurrogate = /[\ud800-\udfff]/u
+/** Quoting a longer text, to hash it after all, takes longer than everything else that is done for a call. */
+const maxPlainLength = 4096
 const tags = new Set([
   '$date',
   '$bigint',
@@ -36,6 +38,7 @@ const tags = new Set([
   '$set',
   '$undefined',
   '$utf16',
+  '$text',
   '$object',
 ])
 
@@ -43,9 +46,7 @@ const tags = new Set([
 function tagged(value: unknown, path: string, depth: number): unknown {
   switch (typeof value) {
     case 'string':
-      return loneSurrogate.test(value)
-        ? { $utf16: Buffer.from(value, 'utf16le').toString('hex') }
-        : value
+      return taggedText(value)
     case 'number':
       return Number.isFinite(value) ? value : { $num: String(value) }
     case 'boolean':
@@ -59,6 +60,11 @@ function tagged(value: unknown, path: string, depth: number): unknown {
     default:
       throw notCanonical(path, `a ${typeof value}`)
   }
+}
+
+function taggedText(value: string): unknown {
+  if (!value.isWellFormed()) return { $utf16: Buffer.from(value, 'utf16le').toString('hex') }
+  return value.length > maxPlainLength ? { $text: fingerprint(value).sha256 } : value
 }
 
 function taggedObject(value: object, path: string, depth: number): unknown {
@@ -111,7 +117,7 @@ function taggedRecord(value: Record<string, unknown>, path: string, depth: numbe
   let copy: Record<string, unknown> | undefined
   const keys = Object.keys(value)
   for (const key of keys) {
-    if (loneSurrogate.test(key)) throw notCanonical(path, 'a property name with a lone surrogate')
+    if (!key.isWellFormed()) throw notCanonical(path, 'a property name with a lone surrogate')
     const before = value[key]
     if (before === undefined) continue
     const after =

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -47,9 +48,17 @@ describe('canonicalJson', () => {
     )
   })
 
-  test('holds a text of any length as RFC 8785 has it, so that other programs compute the same hash', () => {
-    const text = 'é"'.repeat(100_000)
-    expect(canonicalJson({ text })).toBe(`{"text":${JSON.stringify(text)}}`)
+  test('holds a long text by the SHA-256 of its UTF-8, which other programs compute alike', () => {
+    const shorter = 'é"'.repeat(2048)
+    expect(canonicalJson({ text: shorter })).toBe(`{"text":${JSON.stringify(shorter)}}`)
+    const longer = `${shorter}.`
+    const sha256 = createHash('sha256').update(longer).digest('hex')
+    expect(canonicalJson({ text: longer })).toBe(`{"text":{"$text":"${sha256}"}}`)
+    expect(canonicalJson([`${longer} `])).not.toBe(canonicalJson([longer]))
+    // Arguments that only look like it are other arguments.
+    expect(canonicalJson({ text: { $text: sha256 } })).toBe(
+      `{"text":{"$object":{"$text":"${sha256}"}}}`,
+    )
   })
 
   test('is JSON that reads back as the same value', () => {
