@@ -18,6 +18,9 @@ describe('smithers doctor', () => {
     const facts = new Map(lines.slice(6).map(([name = '', value]) => [name, value]))
     expect(facts.get('file guard')).toBe(report.guard)
     expect(facts.get('network mode')).toBe('none')
+    const hasOwnNetwork = ['namespaces', 'bubblewrap'].includes(report.backend)
+    expect(facts.get('network by host')).toBe(hasOwnNetwork ? 'works' : 'does not work')
+    expect(stdout.includes('needs the backend "namespaces"')).toBe(!hasOwnNetwork)
     expect(facts.get('node')).toBe(process.version)
     expect(facts.get('kernel')).toContain(release())
     expect(facts.get('ripgrep')).toMatch(/^\d+\.\d+/)
@@ -36,7 +39,12 @@ describe('smithers doctor', () => {
     const { stdout } = await runSmithers(['doctor', '--root', root, '--json'])
     close()
     expect(stdout.trimEnd()).not.toContain('\n')
-    const { versions, ...others } = JSON.parse(stdout) as { versions: object }
+    const { versions, networkByHost, ...others } = JSON.parse(stdout) as {
+      versions: object
+      networkByHost: object
+    }
+    const works = ['namespaces', 'bubblewrap'].includes(report.backend)
+    expect(networkByHost).toMatchObject({ works })
     expect(others).toEqual(report)
     expect(versions).toMatchObject({ node: process.version, smithers: packageJson.version })
   })

@@ -1,5 +1,5 @@
 import type { SandboxOptions } from '@smithers/sandbox'
-import type { NetworkAccess, OnHostDecision, TaskContext } from '@smithers/tool-core'
+import type { OnHostDecision, TaskContext } from '@smithers/tool-core'
 import type { BundleOptions } from './bundle-options.ts'
 
 /** What the commands of a call may reach. */
@@ -44,6 +44,6 @@ function refuseAll(): 'deny' {
   return 'deny'
 }
 
-/** The callback that the word `'ask'` of {@link NetworkAccess} stands for. */
+/** What the word `'ask'` means as a callback. */
 const askAboutOthers: OnHostDecision = ({ reason }) =>
   reason === 'not-allowed' ? 'ask' : undefined

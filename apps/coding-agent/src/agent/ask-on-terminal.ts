@@ -1,4 +1,5 @@
 import type { ApprovalDecision, ApprovalRequest, OnApproval } from '@smithers/tool-core'
+import { forRun } from './network-flags.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { userName } from '../terminal/user-name.ts'
@@ -34,9 +35,10 @@ async function ask(
   { line, colors }: Terminal,
 ): Promise<ApprovalDecision | undefined> {
   // Loaded on demand: most runs ask nothing.
-  const [{ isCancel, select, text }, { approvalText }] = await Promise.all([
+  const [{ isCancel, select, text }, { approvalText }, { isHostApproval }] = await Promise.all([
     import('@clack/prompts'),
     import('../terminal/approval-text.ts'),
+    import('@smithers/tool-core'),
   ])
   const decidedBy = userName()
   // A run that has been stopped needs no answer.
@@ -51,6 +53,9 @@ async function ask(
     signal,
     options: [
       { value: 'approve', label: 'Approve' },
+      ...(isHostApproval(approval)
+        ? [{ value: 'for-run', label: 'Approve this host for the whole run' }]
+        : []),
       { value: 'reject', label: 'Reject', hint: 'the agent learns why' },
       { value: 'change', label: 'Approve with other arguments' },
       { value: 'later', label: 'Decide later', hint: 'the run pauses' },
@@ -58,6 +63,7 @@ async function ask(
   })
   if (isCancel(choice) || choice === 'later') return undefined
   if (choice === 'approve') return { approved: true, decidedBy }
+  if (choice === 'for-run') return { approved: true, decidedBy, approvedArgs: forRun }
   if (choice === 'reject') {
     const comment = await text({
       message: 'Why?',

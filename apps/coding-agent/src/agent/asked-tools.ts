@@ -9,20 +9,10 @@ export interface Asking {
   readonly oncePerFile: boolean
 }
 
-/** Rules for hosts, when there are any; otherwise the context decides. */
-export function networkOfHosts(allow: readonly string[]): {
-  network?: { allow: readonly string[] }
-} {
-  return allow.length === 0 ? {} : { network: { allow } }
-}
-
 /** The built-in tools, with approval required for calls of the named ones. */
-export function askedTools(
-  { tools: names, oncePerFile }: Asking,
-  allowHosts: readonly string[] = [],
-): BuiltinTools {
+export function askedTools({ tools: names, oncePerFile }: Asking): BuiltinTools {
   // What is not enforced was printed when the run began.
-  const tools = createBuiltinTools({ warn() {}, ...networkOfHosts(allowHosts) })
+  const tools = createBuiltinTools({ warn() {} })
   const asked = new Set<string>()
   const needsApproval = ({ path }: { readonly path?: string }): boolean => {
     if (!oncePerFile || path === undefined) return true

@@ -1,17 +1,13 @@
-import { createSandbox } from '@smithers/sandbox'
-import { networkOfHosts } from './asked-tools.ts'
-import type { SandboxReport } from '@smithers/sandbox'
+import { createSandbox, type SandboxOptions, type SandboxReport } from '@smithers/sandbox'
 
 /** What the operating system enforces for the commands of an agent under a root. */
 export async function isolationFor(
   rootDir: string,
-  allowNetwork: boolean,
-  allowHosts: readonly string[] = [],
+  network: NonNullable<SandboxOptions['network']>,
 ): Promise<SandboxReport> {
   const sandbox = await createSandbox({
     rootDir,
-    network: allowNetwork ? 'host' : 'none',
-    ...networkOfHosts(allowHosts),
+    network,
     // The report, which is printed, says the same.
     warn() {},
   })

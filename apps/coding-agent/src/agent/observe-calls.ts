@@ -1,7 +1,7 @@
 import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import type { ViolationEvent } from '@smithers/sandbox'
 import { isSmithersError } from '@smithers/tool-core'
-import type { ToolCallEvent } from '@smithers/tool-core'
+import type { CallConnections, ToolCallEvent } from '@smithers/tool-core'
 import { parsedJson } from '../log/call-outcome.ts'
 import type { StartedCall } from '../terminal/call-line.ts'
 import type { RunReporter } from '../terminal/run-reporter.ts'
@@ -38,6 +38,9 @@ export function observeCalls(
       durationMs: (event.finishedAtMs ?? Date.now()) - event.startedAtMs,
       code: event.status === 'error' ? errorCode(event.error) : null,
       replayed: (event.replayOf ?? null) !== null,
+      ...(event.networkJson !== undefined && {
+        network: JSON.parse(event.networkJson) as CallConnections,
+      }),
     })
     running.delete(event.callToken)
     if (running.size === 0) noneRuns?.()

@@ -1,5 +1,11 @@
 import { createToolRun } from '@smithers/tool-core'
-import type { OnApproval, SmithersError, ToolCallLog, ToolRun } from '@smithers/tool-core'
+import type {
+  NetworkAccess,
+  OnApproval,
+  SmithersError,
+  ToolCallLog,
+  ToolRun,
+} from '@smithers/tool-core'
 import { isStepCount, ToolLoopAgent } from 'ai'
 import type { LanguageModel } from 'ai'
 import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
@@ -7,7 +13,8 @@ import { describeError } from '../describe-error.ts'
 import type { RunReporter } from '../terminal/run-reporter.ts'
 import { shellWord } from '../terminal/shell-word.ts'
 import { askedTools, type Asking } from './asked-tools.ts'
-import { isolationFor } from './isolation-for.ts'
+import { checkedIsolation } from './host-network.ts'
+import type { NetworkOfFlags } from './network-flags.ts'
 import { modelRetries } from './model-retries.ts'
 import { nextAttempt } from './next-attempt.ts'
 import { observeCalls } from './observe-calls.ts'
@@ -26,9 +33,7 @@ export interface AgentRunOptions {
   readonly logPath: string
   /** @default a name made of the time */
   readonly runId: string | undefined
-  readonly allowNetwork: boolean
-  /** Rules for the hosts that commands may reach. Empty: `allowNetwork` decides. */
-  readonly allowHosts: readonly string[]
+  readonly network: NetworkOfFlags
   readonly maxOutputBytes: number | undefined
   readonly timeoutMs: number | undefined
   readonly maxSteps: number
@@ -52,6 +57,14 @@ Paths are relative to the folder; nothing outside it can be reached. bash takes 
 When a tool refuses something, its message says why: respect it, and say so in your answer.
 Look before you change, change little, run the tests, and finish with a short summary of what you did.`
 
+/** Tells the agent which hosts there are, so that it does not try others. */
+function instructionsFor(network: NetworkAccess | undefined): string {
+  if (network === undefined) return instructions
+  const hosts = network.allow.length === 0 ? 'no host' : network.allow.join(', ')
+  const others = network.onDecision === undefined ? 'no other' : 'others once the user approves'
+  return `${instructions}\nCommands can reach these hosts: ${hosts}; ${others}. The proxy variables of their environment lead there.`
+}
+
 /** The task's name in the log. The app runs a single agent. */
 const nodeId = 'agent'
 
@@ -65,6 +78,7 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
   const startedAt = performance.now()
   const runId = options.runId ?? newRunId(new Date())
   const attempt = await nextAttempt(log, { runId, nodeId, iteration: 0 })
+  const isolation = await checkedIsolation(options.rootDir, options.network)
   const run = createRun(options, runId, attempt)
   reporter.runStarted({
     runId,
@@ -72,7 +86,7 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
     model: options.modelName,
     rootDir: options.rootDir,
     logPath: options.logPath,
-    isolation: await isolationFor(options.rootDir, options.allowNetwork, options.allowHosts),
+    isolation,
   })
   const progress: Progress = { steps: 0, answer: '', finishReason: 'other' }
   const calls = observeCalls(runId, reporter)
@@ -117,14 +131,14 @@ interface Progress {
 }
 
 function createRun(options: AgentRunOptions, runId: string, attempt: number): ToolRun {
-  const { rootDir, allowNetwork, maxOutputBytes, timeoutMs, log } = options
+  const { rootDir, network, maxOutputBytes, timeoutMs, log } = options
   try {
     return createToolRun({
       runId,
       nodeId,
       attempt,
       rootDir,
-      allowNetwork,
+      ...network,
       maxOutputBytes,
       timeoutMs,
       log,
@@ -137,10 +151,10 @@ function createRun(options: AgentRunOptions, runId: string, attempt: number): To
 }
 
 async function converse(options: AgentRunOptions, run: ToolRun, progress: Progress): Promise<void> {
-  const tools = run.tools(askedTools(options.ask, options.allowHosts))
+  const tools = run.tools(askedTools(options.ask))
   const agent = new ToolLoopAgent({
     model: options.model,
-    instructions,
+    instructions: instructionsFor(options.network.network),
     tools,
     stopWhen: isStepCount(options.maxSteps),
     maxRetries: modelRetries,

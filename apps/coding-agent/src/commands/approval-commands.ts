@@ -1,10 +1,13 @@
 import type { Command } from 'commander'
 import {
   type ApprovalDecision,
+  isHostApproval,
   isSmithersError,
   pendingApprovals,
   resolveToolApproval,
+  type ToolCallLog,
 } from '@smithers/tool-core'
+import { forRun } from '../agent/network-flags.ts'
 import { badInput } from '../command-failure.ts'
 import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
@@ -18,6 +21,7 @@ interface DecideOptions {
   readonly log?: string
   readonly run?: string
   readonly args?: string
+  readonly forRun?: true
   readonly comment?: string
   readonly by: string
   readonly json?: true
@@ -54,6 +58,7 @@ export function addApprovalCommands(program: Command, terminal: Terminal): void 
       'Approves a call. It runs when the run is resumed with "smithers resume ID" or the same "smithers run … --run ID". A decision is final.',
     )
     .option('--args <json>', "the arguments to run with instead of the agent's")
+    .option('--for-run', 'for a host: let every call of the run connect to it, not this call alone')
   decision('reject')
     .summary('reject a pending call')
     .description(
@@ -120,9 +125,11 @@ async function decide(
     decidedBy: options.by,
     comment: options.comment,
     ...(options.args === undefined ? {} : { approvedArgs: parsed(options.args) }),
+    ...(options.forRun === true && { approvedArgs: forRun }),
   }
   const log = openExistingLog(logPathOf(options.log))
   try {
+    if (options.forRun === true) await assertHost(log, id, options)
     const approval = await resolveToolApproval({ log, id, runId: options.run, ...decision })
     if (options.json === true) return terminal.json(approval)
     terminal.line(`${approval.id}  ${printable(approval.toolName)}  ${approval.status}`)
@@ -134,6 +141,18 @@ async function decide(
   } finally {
     await log.close()
   }
+}
+
+/** The arguments of a tool must not be replaced by what only a host has. */
+async function assertHost(
+  log: ToolCallLog,
+  id: string,
+  { args }: Pick<DecideOptions, 'args'>,
+): Promise<void> {
+  if (args !== undefined) throw badInput('Give either --args or --for-run.')
+  const [approval] = (await log.approvals?.list({ id })) ?? []
+  if (approval !== undefined && isHostApproval(approval)) return
+  throw badInput(`--for-run is for approvals of hosts, by their own id. ${id} is none.`)
 }
 
 const inputCodes: ReadonlySet<string> = new Set([

@@ -13,7 +13,10 @@ export function addDoctorCommand(program: Command, terminal: Terminal): void {
       'Reports what the operating system enforces for the commands of an agent. It finds out by trying: it starts a command that must fail to read, write, connect and survive. Exits with 1 when commands are not isolated.',
     )
     .option('--root <dir>', 'the folder that an agent would work in', '.')
-    .option('--json', 'print one JSON document: the sandbox report and the versions')
+    .option(
+      '--json',
+      'print one JSON document: the sandbox report, the network by host, the versions',
+    )
     .action((options: { readonly root: string; readonly json?: true }) =>
       examine(options, terminal),
     )
@@ -24,17 +27,23 @@ async function examine(
   terminal: Terminal,
 ): Promise<void> {
   const rootDir = checkedRoot(options.root)
-  const [{ isolationFor }, { machineVersions }] = await Promise.all([
+  const [{ isolationFor }, { networkByHost }, { machineVersions }] = await Promise.all([
     import('../agent/isolation-for.ts'),
+    import('../agent/host-network.ts'),
     import('../agent/machine-versions.ts'),
   ])
-  const [report, versions] = await Promise.all([isolationFor(rootDir, false), machineVersions()])
+  const [report, hosts, versions] = await Promise.all([
+    isolationFor(rootDir, 'none'),
+    networkByHost(rootDir),
+    machineVersions(),
+  ])
   if (options.json) {
-    terminal.json({ ...report, versions })
+    terminal.json({ ...report, networkByHost: hosts, versions })
   } else {
     terminal.line(`isolation backend: ${terminal.colors.bold(report.backend)}`)
     terminal.line(isolationTable(report, terminal.colors))
-    terminal.line(`\n${factsTable(report, versions, terminal.colors)}`)
+    terminal.line(`\n${factsTable({ ...report, networkByHost: hosts }, versions, terminal.colors)}`)
+    if (hosts.why !== null) terminal.line(`\nnetwork by host: ${hosts.why}`)
     const missing = missingIsolation(report)
     if (missing.length > 0) terminal.line(`\n${missing.join('\n')}`)
   }

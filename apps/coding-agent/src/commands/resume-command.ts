@@ -3,7 +3,9 @@ import type { Command } from 'commander'
 import { badInput } from '../command-failure.ts'
 import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
+import { type NetworkFlags, networkOptions } from '../agent/network-flags.ts'
 import { logOption } from './log-option.ts'
+import { hostOptions, widerNetworkOption } from './tool-options.ts'
 import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
 
 /** Adds `smithers resume`: resumes a workflow run. */
@@ -11,7 +13,7 @@ export function addResumeCommand(
   program: Command,
   surroundings: WorkflowCommandSurroundings,
 ): void {
-  program
+  const command = program
     .command('resume')
     .summary('resume a workflow run')
     .description(
@@ -30,14 +32,17 @@ export function addResumeCommand(
       (key: string, keys: readonly string[]) => [...keys, key],
       [],
     )
+    .addOption(widerNetworkOption())
     .option('--json', 'print JSON Lines: the events of the run, then its outputs')
-    .action((runId: string, options: ResumeOptions) => resume(runId, options, surroundings))
+  for (const option of hostOptions()) command.addOption(option)
+  command.action((runId: string, options: ResumeOptions) => resume(runId, options, surroundings))
 }
 
-interface ResumeOptions {
+interface ResumeOptions extends NetworkFlags {
   readonly log?: string
   readonly workflow?: string
   readonly acceptChangedWorkflow?: true
+  readonly acceptWiderNetwork?: true
   readonly allow: readonly string[]
   readonly json?: true
 }
@@ -47,6 +52,7 @@ async function resume(
   options: ResumeOptions,
   surroundings: WorkflowCommandSurroundings,
 ): Promise<void> {
+  const network = networkOptions(options)
   const [{ runWorkflowFile }, { knownRun }] = await Promise.all([
     import('./run-workflow-file.ts'),
     import('../workflow/known-run.ts'),
@@ -75,7 +81,11 @@ async function resume(
     logPath,
     json: options.json === true,
     acceptChangedWorkflow: options.acceptChangedWorkflow === true,
-    options: { allow: options.allow },
+    options: {
+      allow: options.allow,
+      ...network,
+      acceptWiderNetwork: options.acceptWiderNetwork === true,
+    },
   })
 }
 

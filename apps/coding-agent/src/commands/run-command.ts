@@ -11,17 +11,16 @@ import { printable } from '../terminal/printable.ts'
 import { createJsonReporter, createTextReporter } from '../terminal/run-reporter.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { logOption } from './log-option.ts'
+import { type NetworkFlags, networkOptions } from '../agent/network-flags.ts'
 import { toolOptions } from './tool-options.ts'
 import { positiveInteger } from './option-values.ts'
 
-interface RunOptions {
+interface RunOptions extends NetworkFlags {
   readonly root: string
   readonly log?: string
   readonly model?: string
   readonly baseUrl?: string
   readonly run?: string
-  readonly allowNetwork?: true
-  readonly allowHost: readonly string[]
   readonly maxOutputBytes?: number
   readonly toolTimeoutMs?: number
   readonly maxSteps: number
@@ -60,12 +59,6 @@ export function addRunCommand(program: Command, surroundings: RunCommandSurround
       'tools whose calls need your approval, for example edit,write,bash',
       toolNames,
     )
-    .option(
-      '--allow-host <host>',
-      'let commands reach this host, as "example.com", "*.example.com" or "example.com:8080"; may be repeated',
-      (host: string, earlier: string[]) => [...earlier, host],
-      [] as string[],
-    )
     .option('--json', 'print JSON Lines: run-start, text, call-start, call-end, run-end')
     .addHelpText(
       'after',
@@ -91,6 +84,7 @@ async function run(
     throw badInput('No model is given. Use --model provider/model, or set SMITHERS_MODEL.')
   }
   const rootDir = checkedRoot(options.root)
+  const network = networkOptions(options)
   const model = await resolveLanguageModel({
     model: options.model,
     baseUrl: options.baseUrl,
@@ -117,8 +111,7 @@ async function run(
       log,
       logPath,
       runId: options.run,
-      allowNetwork: options.allowNetwork === true,
-      allowHosts: options.allowHost,
+      network,
       maxOutputBytes: options.maxOutputBytes,
       timeoutMs: options.toolTimeoutMs,
       maxSteps: options.maxSteps,

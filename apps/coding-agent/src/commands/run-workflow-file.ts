@@ -40,6 +40,11 @@ export async function runWorkflowFile(run: WorkflowFileRun): Promise<void> {
   const recorded = await recordedRun(logPath, runId)
   const rootDir = run.options.rootDir ?? recorded?.rootDir ?? dirname(realpathSync(path))
   assertLogOutsideRoot(logPath, rootDir)
+  const { network } = run.options
+  if (network !== undefined) {
+    const { checkedIsolation } = await import('../agent/host-network.ts')
+    await checkedIsolation(rootDir, { network })
+  }
   const guard = new ProgramGuard(path, rootDir, acceptChangedWorkflow ? undefined : recorded)
   guard.assertUnchanged(runId)
   const loaded = await loadWorkflow(file, guard)

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import type { ToolCallLog, ToolCallRow } from '@smithers/tool-core/log'
+import type { CallConnections, ToolCallLog, ToolCallRow } from '@smithers/tool-core/log'
 import { callOutcome, errorFields, parsedJson } from '../log/call-outcome.ts'
 import { priorCallsOfKey, findCall, replayedCall } from '../log/find-call.ts'
 import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { argumentDifference } from '../terminal/argument-difference.ts'
 import { duration } from '../terminal/call-line.ts'
+import { connectionLines } from '../terminal/connection-lines.ts'
 import { coloredOutcome } from '../terminal/call-table.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -98,6 +99,11 @@ async function printCall(
   }
   section('arguments', indented(row.inputJson), terminal)
   section('output', indented(row.outputJson), terminal)
+  if (row.networkJson !== undefined) {
+    const connections = JSON.parse(row.networkJson) as CallConnections
+    terminal.line(`\n${colors.dim('network')}`)
+    for (const line of connectionLines(connections, colors)) terminal.line(line)
+  }
   section('error', errorFields(row).message ?? indented(row.errorJson), terminal)
   for (const call of earlier) {
     const title = `earlier call with this key: attempt ${call.attempt}, call ${call.seq}, ${time(call.startedAtMs)}, ${coloredOutcome(callOutcome(call, nowMs), colors)}`

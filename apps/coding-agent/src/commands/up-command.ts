@@ -3,16 +3,17 @@ import { checkedRoot } from '../agent/root-directory.ts'
 import { badInput } from '../command-failure.ts'
 import { logPathOf } from '../log/log-path.ts'
 import { logOption } from './log-option.ts'
-import { toolOptions } from './tool-options.ts'
+import { type NetworkFlags, networkOptions } from '../agent/network-flags.ts'
+import { toolOptions, widerNetworkOption } from './tool-options.ts'
 import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
 
-interface UpOptions {
+interface UpOptions extends NetworkFlags {
   readonly input?: string
   readonly root?: string
   readonly log?: string
   readonly run?: string
   readonly acceptChangedWorkflow?: true
-  readonly allowNetwork?: true
+  readonly acceptWiderNetwork?: true
   readonly maxOutputBytes?: number
   readonly toolTimeoutMs?: number
   readonly json?: true
@@ -35,6 +36,7 @@ export function addUpCommand(program: Command, surroundings: WorkflowCommandSurr
       '--accept-changed-workflow',
       'resume although the workflow has changed since the run began',
     )
+    .addOption(widerNetworkOption())
     .option('--json', 'print JSON Lines: the events of the run, then its outputs')
     .addHelpText(
       'after',
@@ -54,6 +56,7 @@ async function up(
 ): Promise<void> {
   const input = options.input === undefined ? undefined : parsedInput(options.input)
   const rootDir = options.root === undefined ? undefined : checkedRoot(options.root)
+  const network = networkOptions(options)
   const [{ runWorkflowFile }, { newRunId }] = await Promise.all([
     import('./run-workflow-file.ts'),
     import('../workflow/new-run-id.ts'),
@@ -68,7 +71,8 @@ async function up(
     options: {
       ...(input !== undefined && { input }),
       ...(rootDir !== undefined && { rootDir }),
-      ...(options.allowNetwork && { allowNetwork: true }),
+      ...network,
+      acceptWiderNetwork: options.acceptWiderNetwork === true,
       maxOutputBytes: options.maxOutputBytes,
       toolTimeoutMs: options.toolTimeoutMs,
     },

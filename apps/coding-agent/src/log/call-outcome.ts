@@ -28,7 +28,9 @@ export function callOutcome(row: ToolCallRow, nowMs: number): OutcomeOfCall {
   const code = errorFields(row).code ?? 'ERROR'
   if (row.effect === 'unknown' && cutOff.has(code)) return { outcome: 'unknown', code }
   if (code === 'TOOL_OUTCOME_UNKNOWN') return { outcome: 'unknown', code }
-  return { outcome: isRefusal(code) ? 'refused' : 'failed', code }
+  // A command that ran without a host that waits for approval.
+  const ran = code === 'TOOL_APPROVAL_REQUIRED' && row.effect === 'unknown'
+  return { outcome: isRefusal(code) && !ran ? 'refused' : 'failed', code }
 }
 
 /** The code and the message of a row's error, if any. */

@@ -1,3 +1,4 @@
+import type { CallConnections } from '@smithers/tool-core'
 import { isRefusal } from '../log/refusal.ts'
 import { printableLine } from './printable.ts'
 import { summarizeCall } from './call-summary.ts'
@@ -21,6 +22,8 @@ export interface EndedCall extends StartedCall {
   readonly code: string | null
   /** The output of an earlier call was returned, and the tool did not run. */
   readonly replayed: boolean
+  /** What its commands asked of the network, where rules open it. */
+  readonly network?: CallConnections
 }
 
 const summaryWidth = 52

@@ -1,4 +1,5 @@
 import type { IsolationReport, SandboxReport } from '@smithers/sandbox'
+import type { NetworkByHost } from '../agent/host-network.ts'
 import type { MachineVersions } from '../agent/machine-versions.ts'
 import { plainTable, tableText } from './call-table.ts'
 import type { Colors } from './terminal.ts'
@@ -15,12 +16,17 @@ export function isolationTable({ enforced, notEnforced }: IsolationReport, color
 
 /** Further facts for a bug report: the file guard, the network mode and the versions. */
 export function factsTable(
-  { guard, network }: SandboxReport,
+  {
+    guard,
+    network,
+    networkByHost,
+  }: Pick<SandboxReport, 'guard' | 'network'> & { readonly networkByHost: NetworkByHost },
   versions: MachineVersions,
   colors: Colors,
 ): string {
   const table = plainTable(['fact', 'value'], colors)
-  table.push(['file guard', guard], ['network mode', network])
+  const works = networkByHost.works ? colors.green('works') : colors.yellow('does not work')
+  table.push(['file guard', guard], ['network mode', network], ['network by host', works])
   for (const [name, version] of Object.entries(versions)) {
     table.push([name, (version as string | null) ?? colors.yellow('not found')])
   }

@@ -85,7 +85,7 @@ describe('a host that needs approval', () => {
       remember: 'call',
     })
     // The command ran, so its effect is not known.
-    expect(await log.list({})).toMatchObject([{ status: 'error', effect: 'unknown' }])
+    expect(log.list({})).toMatchObject([{ status: 'error', effect: 'unknown' }])
   })
 
   test('is reached by the same call of the next attempt, once it is approved', async () => {

@@ -119,7 +119,8 @@ describe('createToolContext', () => {
     network.allow.push('evil.test')
     network.deny.pop()
     expect(context.network).toEqual({ allow: ['example.com'], deny: ['evil.example.com'] })
-    expect(() => (context.network?.allow as string[]).push('evil.test')).toThrow(TypeError)
+    const inContext = (context.network?.allow ?? []) as string[]
+    expect(() => inContext.push('evil.test')).toThrow(/not extensible/)
     // A copy of a context is a new task with the same network.
     const copy = runWithToolContext({ ...context }, () => getToolContext())
     expect(copy?.network).toEqual(context.network)

@@ -48,7 +48,7 @@ async function rowOf(execute: (ctx: ToolContext) => unknown, redact?: RedactionO
     .tools({ tool })
     .tool.execute({}, { toolCallId: 'c', messages: [] })
     .catch(() => {})
-  const [row] = await log.list({ runId: 'r' })
+  const [row] = log.list({ runId: 'r' })
   return row
 }
 
