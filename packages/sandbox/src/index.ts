@@ -19,6 +19,13 @@ export type {
   NetworkOptions,
   OnNetworkDecision,
 } from './egress/network-options.ts'
+export {
+  type HostSource,
+  hostsOf,
+  type HostsOfOptions,
+  type ToolHosts,
+} from './egress/tool-hosts/hosts-of.ts'
+export type { SkippedSource } from './egress/tool-hosts/outside-sources.ts'
 export type { NetworkDecisionEvent } from './process/network-use.ts'
 export type { NetworkDecision, NetworkReason, NetworkUse } from './egress/network-record.ts'
 export type { Violation } from './path-rules/violation.ts'

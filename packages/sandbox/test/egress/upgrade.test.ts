@@ -15,7 +15,7 @@ function openEcho(): Promise<Origin> {
   return openOrigin((socket, text) => {
     const [head = '', ...rest] = text.split('\r\n\r\n')
     if (rest.length === 0) return
-    if (/^GET \/no /.test(head)) {
+    if (head.startsWith('GET /no ')) {
       socket.end('HTTP/1.1 426 Upgrade Required\r\nContent-Length: 3\r\nX-Own: 1\r\n\r\nno!')
       return
     }
