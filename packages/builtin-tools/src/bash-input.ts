@@ -20,41 +20,64 @@ const maxArgumentLength = 8_192
 const maxScriptLength = 100_000
 const maxCwdLength = 1_024
 
-export const bashSchema: z.ZodType<BashInput> = z
+const fields = {
+  cmd: z
+    .string()
+    .min(1)
+    .max(maxCommandLength)
+    .optional()
+    .describe('Executable name or path. No shell parsing.'),
+  args: z
+    .array(z.string().max(maxArgumentLength))
+    .max(maxArguments)
+    .optional()
+    .describe('Arguments of cmd, one per entry.'),
+  command: z
+    .string()
+    .min(1)
+    .max(maxScriptLength)
+    .optional()
+    .describe('In place of cmd and args: a script that sh runs.'),
+  timeoutMs: z.int().min(1).optional().describe('Kill it after this many milliseconds.'),
+  opts: z
+    .object({
+      cwd: z.string().max(maxCwdLength).optional().describe('Working directory under the root.'),
+    })
+    .optional(),
+}
+
+export const bashSchema: z.ZodType<BashInput> = z.object(fields).superRefine(eitherForm)
+
+export const backgroundBashSchema: z.ZodType<BackgroundBashInput> = z
   .object({
-    cmd: z
-      .string()
-      .min(1)
-      .max(maxCommandLength)
+    ...fields,
+    background: z
+      .boolean()
       .optional()
-      .describe('Executable name or path. No shell parsing.'),
-    args: z
-      .array(z.string().max(maxArgumentLength))
-      .max(maxArguments)
-      .optional()
-      .describe('Arguments of cmd, one per entry.'),
-    command: z
-      .string()
-      .min(1)
-      .max(maxScriptLength)
-      .optional()
-      .describe('In place of cmd and args: a script that sh runs.'),
-    timeoutMs: z.int().min(1).optional().describe('Kill it after this many milliseconds.'),
-    opts: z
-      .object({
-        cwd: z.string().max(maxCwdLength).optional().describe('Working directory under the root.'),
-      })
-      .optional(),
+      .describe(
+        'Leave it running and return its id, for servers and watchers. Then timeoutMs may be an hour.',
+      ),
   })
-  .superRefine(({ cmd, args, command }, context) => {
-    const message =
-      cmd === undefined && command === undefined
-        ? 'Pass cmd (with args), or command.'
-        : command !== undefined && (cmd !== undefined || args !== undefined)
-          ? 'Pass either cmd with args, or command alone.'
-          : undefined
-    if (message !== undefined) context.addIssue({ code: 'custom', path: ['cmd'], message })
-  })
+  .superRefine(eitherForm)
+
+function eitherForm(
+  { cmd, args, command }: BashInput,
+  context: { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void },
+): void {
+  const message =
+    cmd === undefined && command === undefined
+      ? 'Pass cmd (with args), or command.'
+      : command !== undefined && (cmd !== undefined || args !== undefined)
+        ? 'Pass either cmd with args, or command alone.'
+        : undefined
+  if (message !== undefined) context.addIssue({ code: 'custom', path: ['cmd'], message })
+}
+
+/** Input of `bash` of {@link createCommandTools}. */
+export interface BackgroundBashInput extends BashInput {
+  /** Return at once with an id for `bash_output` and `bash_kill`; the command ends with the run. @default false */
+  readonly background?: boolean | undefined
+}
 
 /** What is started. */
 export function commandOf({ cmd, args, command }: BashInput): {

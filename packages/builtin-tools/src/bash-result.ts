@@ -15,7 +15,7 @@ export function withNotes(result: RunResult, notes: readonly string[]): string {
   return `${result.output}${gap}${messages.map((message) => `[sandbox] ${message}`).join('\n')}\n`
 }
 
-function messagesOf({ violations }: RunResult): readonly string[] {
+export function messagesOf({ violations }: RunResult): readonly string[] {
   return violations.map(({ message }) => message)
 }
 
@@ -58,7 +58,7 @@ export function failure(
     ...messagesOf(result),
     ...(result.hint === undefined ? [] : [result.hint]),
   ])
-  const message = [`"${nameOf(input)}" ${ending(result)}.`, ...reasons].join(' ')
+  const message = [`"${nameOf(input)}" ${outcomeOf(result)}.`, ...reasons].join(' ')
   return new SmithersError('TOOL_COMMAND_FAILED', withOutput(message, result), { details })
 }
 
@@ -108,7 +108,8 @@ const endingSignals: ReadonlySet<string> = new Set([
   'SIGSYS',
 ])
 
-function ending({ exitCode, signal }: RunResult): string {
+/** How a command ended, as the end of a sentence. */
+export function outcomeOf({ exitCode, signal }: RunResult): string {
   if (signal !== null) return `was ended by ${signal}`
   // Shells and process namespaces report a signal as 128 plus its number, which a program can also return by itself.
   const number = (exitCode ?? 0) - 128

@@ -44,6 +44,24 @@ export function commandNetwork(
 }
 
 /**
+ * Decides about the connections of a command in the background as the run's callback does. A question for approval is a
+ * refusal: the call that it would pause is over.
+ */
+export function decisionWithoutAsking(
+  ctx: ToolContext,
+  bundle: BundleOptions,
+): OnNetworkDecision | undefined {
+  const { onDecision } = networkOfCall(ctx, bundle)
+  if (onDecision === undefined) return undefined
+  return async (decision) => {
+    const answer: unknown = await onDecision(decision)
+    if (answer === undefined || answer === 'allow') return answer
+    if (answer !== 'ask') return 'deny'
+    return { deny: 'approval is asked only for commands that do not run in the background' }
+  }
+}
+
+/**
  * Answers the sandbox about the connections of one command: asks the run's callback, and for approval where that says so.
  *
  * *Guarantees*: an answer that the callback does not have, and an error of it, refuse. No approval is asked for where it

@@ -35,6 +35,7 @@ export { recordNetworkUse } from './journal/record-network-use.ts'
 export type { EndedConnection, ReportedNetworkUse } from './journal/call-network.ts'
 export { type AttemptContext, createToolContext } from './context/create-tool-context.ts'
 export type { ToolContextOptions } from './contract/run-options.ts'
+export { onRunEnd } from './context/run-end.ts'
 export { getToolContext, runWithToolContext } from './context/ambient-context.ts'
 export { approvalFor, type SdkToolApproval } from './approvals/approval-for.ts'
 export {

@@ -102,6 +102,11 @@ function limitationHint(facts: RefusalFacts): string | undefined {
 // Everywhere. The messages are those of the programs that make these calls.
 const filtered: readonly { readonly sign: RegExp; readonly advice: string }[] = [
   {
+    sign: /LeakSanitizer (?:has encountered a fatal error|does not work under ptrace)/,
+    advice:
+      'LeakSanitizer traces its own process, which isolation refuses. Run the program with ASAN_OPTIONS=detect_leaks=0: the other checks of the sanitizers work.',
+  },
+  {
     sign: /ptrace[^\n]*(?:not permitted|denied)|(?:strace|gdb|lldb)[^\n]*not permitted/i,
     advice:
       'Isolation refuses to trace processes, so debuggers and strace do not work. Use messages of the program itself.',

@@ -48,6 +48,7 @@ describe('refusalHint', () => {
     ["EACCES: permission denied, mkdir '/var/tmp/x'", '$TMPDIR'],
     ['OSError: out of pty devices', 'terminal'],
     ["PermissionError: [Errno 13] Permission denied: '/dev/shm/sem.x'", 'shared memory'],
+    ['==8==HINT: LeakSanitizer does not work under ptrace (strace, gdb, etc)', 'detect_leaks=0'],
     ['strace: test_ptrace_get: PTRACE_TRACEME: Operation not permitted', 'trace'],
     ['unshare: unshare failed: Operation not permitted', 'namespaces'],
     ['sudo: The "no new privileges" flag is set', 'sudo'],

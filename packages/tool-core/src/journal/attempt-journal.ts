@@ -46,6 +46,8 @@ export class AttemptJournal {
   responseTool: string | null | undefined
   /** The program has taken the result of the attempt. */
   settled = false
+  /** Called once the attempt is settled. */
+  readonly settleListeners: Set<() => void> = new Set()
   /** Undefined for a run whose id was made for it, which has no other attempts. */
   readonly beside: AttemptsBeside | undefined
   /** When its last call began, by the count of `AttemptsBeside.beginCall`. */
@@ -86,6 +88,13 @@ export class AttemptJournal {
 
   get isOver(): boolean {
     return this.#fatal !== undefined || this.settled || this.policy.abortSignal?.aborted === true
+  }
+
+  /** The program takes the result of the attempt: what still works for it is ended. */
+  settle(): void {
+    this.settled = true
+    for (const listener of this.settleListeners) listener()
+    this.settleListeners.clear()
   }
 
   /** Takes the next seat in the attempt. Synchronous, so that seats follow the order of calls. */

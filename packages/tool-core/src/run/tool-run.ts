@@ -111,7 +111,7 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
     },
     settle: async <Value>(value?: Value) => {
       const { fatal } = journal
-      journal.settled = true
+      journal.settle()
       if (fatal !== undefined) {
         depart(fatal)
         throw fatal

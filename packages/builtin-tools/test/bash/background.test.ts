@@ -1,0 +1,173 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createCommandTools } from '@smithers/builtin-tools'
+import { createMemoryLog } from '@smithers/log-memory'
+import { createToolRun, type ToolRun } from '@smithers/tool-core'
+import { afterEach, describe, expect, test } from 'vitest'
+import { call } from '../fixtures/bash-task.ts'
+import { code } from '../fixtures/error-code.ts'
+import { createFileTask } from '../fixtures/file-task.ts'
+
+const runs: ToolRun[] = []
+afterEach(async () => {
+  for (const run of runs.splice(0)) await run.settle()
+})
+
+type Isolation = 'none' | 'auto'
+
+function commands(isolation: Isolation = 'auto', options: { abortSignal?: AbortSignal } = {}) {
+  const { root } = createFileTask()
+  const log = createMemoryLog()
+  const run = createToolRun({
+    runId: crypto.randomUUID(),
+    rootDir: root,
+    isolation,
+    log,
+    ...options,
+  })
+  runs.push(run)
+  const { bash, bash_output, bash_kill } = run.tools(createCommandTools({ warn() {} }))
+  const start = async (command: string): Promise<string> => {
+    const text = await bash.execute({ command, background: true }, call)
+    return /bash_output \{"id":"(job_[0-9a-f]{8})"\}/u.exec(text)?.[1] ?? expect.fail(text)
+  }
+  return {
+    root,
+    run,
+    log,
+    start,
+    bash: (input: Parameters<typeof bash.execute>[0]) => bash.execute(input, call),
+    output: (id: string, waitMs?: number) =>
+      bash_output.execute(waitMs === undefined ? { id } : { id, waitMs }, call),
+    kill: (id: string) => bash_kill.execute({ id }, call),
+  }
+}
+
+/** Prints when it is there, then counts in a file until it is killed. */
+const counting = 'echo ready; n=0; while :; do n=$((n+1)); echo $n > count; sleep 0.05; done'
+
+/** The file no longer changes. */
+async function hasStopped(root: string): Promise<boolean> {
+  const count = (): string => readFileSync(join(root, 'count'), 'utf8')
+  let before = ''
+  await expect
+    .poll(
+      () => {
+        const isSame = before !== '' && before === count()
+        before = count()
+        return isSame
+      },
+      { interval: 300, timeout: 10_000 },
+    )
+    .toBe(true)
+  return true
+}
+
+describe.each(['none', 'auto'] as const)(
+  'commands in the background (isolation %s)',
+  (isolation) => {
+    test('are read part by part', async () => {
+      const { start, output, bash } = commands(isolation)
+      await bash({ command: 'mkfifo go' })
+      const id = await start('echo one; cat go; echo three')
+      await bash({ command: 'echo two > go' })
+      let all = ''
+      await expect
+        .poll(async () => (all += await output(id, 1_000)), { timeout: 10_000 })
+        .toContain('exited with code 0')
+      expect(all.replaceAll(/\[.*\]\n?/gu, '')).toMatch(/^(?:one\n)?two\nthree\n$/)
+      // Nothing is read twice.
+      expect(await output(id)).toBe(`[${id} exited with code 0.]`)
+    })
+
+    test('end with bash_kill, and with everything they started', async () => {
+      const { start, kill, root, output } = commands(isolation)
+      const id = await start(`(${counting}) & wait`)
+      expect(await kill(id)).toMatch(/was killed\.\]$/)
+      expect(await hasStopped(root)).toBe(true)
+      expect(await output(id)).toBe(`[${id} was killed.]`)
+      expect(await kill(id)).toBe(`[${id} was killed.]`)
+    })
+
+    test('end when the program settles the run', async () => {
+      const { start, run, root } = commands(isolation)
+      await start(counting)
+      // Control: until then it counts.
+      const before = readFileSync(join(root, 'count'), 'utf8')
+      await expect.poll(() => readFileSync(join(root, 'count'), 'utf8')).not.toBe(before)
+      await run.settle()
+      expect(await hasStopped(root)).toBe(true)
+    })
+
+    test('end when the run is aborted', async () => {
+      const abort = new AbortController()
+      const { start, root } = commands(isolation, { abortSignal: abort.signal })
+      await start(counting)
+      abort.abort()
+      expect(await hasStopped(root)).toBe(true)
+    })
+  },
+)
+
+describe('a command in the background', () => {
+  test('that fails at once, or is short, is answered like any other', async () => {
+    const { bash } = commands()
+    const failing = bash({ cmd: 'no-such-program', background: true })
+    await expect(failing).rejects.toThrow(code('TOOL_SPAWN_FAILED'))
+    await expect(bash({ command: 'echo no; exit 3', background: true })).rejects.toThrow(
+      /exited with code 3[^]*no\n/,
+    )
+    expect(await bash({ command: 'echo done', background: true })).toBe('done\n')
+  })
+
+  test('says how it ended, with what the sandbox undid', async () => {
+    const { start, output } = commands()
+    const id = await start('read x < /dev/null; sleep 1; echo evil > .envrc; exit 4')
+    let text = ''
+    await expect
+      .poll(async () => (text += await output(id, 2_000)), { timeout: 10_000 })
+      .toContain('exited with code 4')
+    expect(text).toContain('The command created ".envrc", a protected name')
+  })
+
+  test('is checked like any other before it starts', async () => {
+    const { bash, root } = commands()
+    const pushing = bash({ command: 'touch ran; git push', background: true })
+    await expect(pushing).rejects.toThrow(code('TOOL_GIT_REMOTE_DISABLED'))
+    expect(existsSync(join(root, 'ran'))).toBe(false)
+  })
+
+  test('is unknown to other runs, which are told what they have', async () => {
+    const [one, other] = [commands(), commands()]
+    const id = await one.start(counting)
+    await expect(other.output(id)).rejects.toThrow(/No background command has the id .*None was/)
+    await expect(other.kill(id)).rejects.toThrow(code('INVALID_INPUT'))
+    await expect(one.output('job_0')).rejects.toThrow(`Those of this run are ${id}.`)
+    expect(await one.output(id)).toContain(`${id} is running`)
+  })
+
+  test('may be one of 16', async () => {
+    const { start, bash, kill } = commands()
+    const ids = await Promise.all(
+      Array.from({ length: 16 }, () => start('echo; read x < never || sleep 86400')),
+    )
+    const tooMany = bash({ command: 'sleep 86400', background: true })
+    await expect(tooMany).rejects.toThrow(code('TOOL_LIMIT_REACHED'))
+    await expect(tooMany).rejects.toThrow(ids[3])
+    await kill(ids[3] ?? '')
+    await start('sleep 86400')
+  })
+
+  test('drops the oldest output that was not read', async () => {
+    const { start, output, bash } = commands()
+    await bash({ command: 'mkfifo go' })
+    const id = await start('read x < go; seq 1 100000; echo last; sleep 86400')
+    await bash({ command: 'echo > go' })
+    let text = ''
+    await expect
+      .poll(async () => (text += await output(id)), { timeout: 10_000 })
+      .toContain('\nlast\n')
+    expect(text.length).toBeLessThan(210_000)
+    expect(text).toMatch(/\[… \d+ characters were dropped …\]/)
+  })
+})
