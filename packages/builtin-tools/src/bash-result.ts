@@ -45,7 +45,7 @@ export function failure(
   if (result.error !== undefined) {
     const { code, effect } = result.error
     const more = timeoutAdvice(input, result, longestTimeoutMs)
-    const message = [inToolsForm(result.error), ...more, ...messagesOf(result)].join(' ')
+    const message = [inToolsForm(result.error), ...more, ...notes, ...messagesOf(result)].join(' ')
     return new SmithersError(code, withOutput(message, result), {
       details,
       cause: result.error,

@@ -69,9 +69,9 @@ export function decisionWithoutAsking(
  */
 function hostDecider(onDecision: OnHostDecision, approvals: HostApprovals): OnNetworkDecision {
   return async (decision) => {
-    const answer: unknown = await onDecision(decision)
-    if (answer === undefined || answer === 'allow') return answer
-    if (answer !== 'ask') return 'deny'
+    const answer = await onDecision(decision)
+    // The sandbox refuses what it does not know.
+    if (answer !== 'ask') return answer
     if (!canBeApproved(decision)) return undefined
     const permission = await approvals.approve(decision)
     return permission.allowed ? 'allow' : { deny: permission.why }

@@ -75,6 +75,24 @@ describe.runIf(hasOwnNetwork)('the hosts of a run', () => {
     expect(await log.list({})).toMatchObject([{ effectScope: 'external' }])
   })
 
+  test('are refused with the reason that onDecision gives, and by an answer that it does not have', async () => {
+    const server = await countingServer()
+    const answers = [{ deny: 'Not on a Sunday.' }, 'alow' as never, null as never]
+    const said: string[] = []
+    for (const answer of answers) {
+      const { curl } = networkRun({
+        network: { allow: [server.address], onDecision: () => answer },
+      })
+      await curl(server.address).catch((error: Error) => said.push(error.message))
+    }
+    expect(said).toEqual([
+      expect.stringContaining(`${server.address} is refused. Not on a Sunday.`),
+      expect.stringContaining(`network.onDecision refused ${server.address}`),
+      expect.stringContaining(`network.onDecision refused ${server.address}`),
+    ])
+    expect(server.requests).toEqual([])
+  })
+
   test('belong to the run that decides, though commands share a sandbox', async () => {
     const server = await countingServer()
     const asked: string[] = []

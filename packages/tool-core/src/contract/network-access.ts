@@ -19,8 +19,8 @@ export interface HostDecision {
   readonly detail?: string
 }
 
-/** `'ask'`: the connection needs an approval. Nothing keeps the decision of the rules. */
-export type HostAnswer = 'allow' | 'deny' | 'ask' | undefined | void
+/** `'ask'`: the connection needs an approval. `{ deny }` also says why. Nothing keeps the decision of the rules. */
+export type HostAnswer = 'allow' | 'deny' | 'ask' | { readonly deny: string } | undefined | void
 
 /**
  * Called with each decision before it takes effect. `'deny'` refuses the connection, `'allow'` lets one through that no rule
