@@ -106,7 +106,7 @@ export const shapes: readonly PatchShape[] = [
   },
   {
     name: 'without any header (one hunk)',
-    target: 0.99,
+    target: 0.98,
     write: (change) =>
       change.hunks.length === 1
         ? diffOf(change, () => '')

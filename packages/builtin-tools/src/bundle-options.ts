@@ -40,6 +40,11 @@ export interface BundleOptions {
    * stays whole, up to `limits.maxOutputBytes`. `false`: all of it. @default 50 000 bytes, 2 000 lines
    */
   readonly modelBudget?: Pick<ModelBudget, 'maxBytes' | 'maxLines'> | false | undefined
+  /**
+   * `read` returns the first page of a file that does not fit and says how to go on, and shows images to the model.
+   * Otherwise it refuses both. @default false
+   */
+  readonly paging?: boolean | undefined
   /** Rules for files: extra readable paths for commands, denied globs, protected names, hard links. */
   readonly files?: SandboxOptions['files'] | undefined
   /** Environment of commands: names to pass, values to set. */
@@ -76,6 +81,7 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   network: hosts,
   commands: sandboxOptions.commands,
   modelBudget: budget,
+  paging: flag,
   files: sandboxOptions.files,
   env: sandboxOptions.env,
   gitIdentity: sandboxOptions.gitIdentity,

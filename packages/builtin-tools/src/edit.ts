@@ -7,6 +7,7 @@ import {
 } from '@smithers/tool-core'
 import { z } from 'zod'
 import { editFile } from './edit-file.ts'
+import { withPathAdvice } from './near-names.ts'
 import { withFiles } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
@@ -57,7 +58,9 @@ export function createEditTool(options: BundleOptions): DefinedTool<EditInput, s
       }
       try {
         const change = { path, patch, maxBytes: maxOutputBytes }
-        await withFiles(ctx, options, (files) => editFile(files, change))
+        await withFiles(ctx, options, (files) =>
+          withPathAdvice(files, path, () => editFile(files, change)),
+        )
       } catch (error) {
         throw adoptError(error)
       }

@@ -1,12 +1,17 @@
 export {
   type BuiltinTools,
   type BuiltinToolsOptions,
+  type CodingTools,
+  codingTools,
   createBuiltinTools,
   tools,
 } from './toolkit.ts'
 export { type ReadInput, read } from './read.ts'
 export { type WriteInput, write } from './write.ts'
 export { type EditInput, edit } from './edit.ts'
+export { type ReplaceInput, replace } from './replace.ts'
+export type { GlobInput } from './glob-input.ts'
+export { glob } from './glob.ts'
 export type { GrepInput } from './grep-input.ts'
 export { grep } from './grep.ts'
 export type { BashInput } from './bash-input.ts'

@@ -1,6 +1,17 @@
-import { type DefinedTool, defineTool, isSmithersError, SmithersError } from '@smithers/tool-core'
+import {
+  type DefinedTool,
+  defineTool,
+  isSmithersError,
+  SmithersError,
+  type ToolContext,
+} from '@smithers/tool-core'
 import { z } from 'zod'
 import type { SandboxFiles } from '@smithers/sandbox'
+import { imageOf, isImagePath, readImage } from './image-file.ts'
+import { withPathAdvice } from './near-names.ts'
+import { numberedLines } from './numbered-lines.ts'
+import { readPage } from './read-page.ts'
+import { type PartRequest, readPart } from './read-part.ts'
 import { withFiles } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, modelBudget, type BundleOptions } from './bundle-options.ts'
 
@@ -12,12 +23,15 @@ export interface ReadInput {
   readonly offset?: number | undefined
   /** How many lines. @default all */
   readonly limit?: number | undefined
+  /** Put the number of each line in front of it, and a tab. @default false */
+  readonly numbered?: boolean | undefined
 }
 
 const schema = z.object({
   path: z.string().describe('File path, relative to the root or absolute within it.'),
   offset: z.int().min(1).optional().describe('First line to read, counted from 1.'),
   limit: z.int().min(1).optional().describe('How many lines to read.'),
+  numbered: z.boolean().optional().describe('Put line numbers in front of the lines.'),
 })
 
 /**
@@ -31,86 +45,99 @@ export function createReadTool(options: BundleOptions): DefinedTool<ReadInput, s
   return defineTool({
     name: 'read',
     description:
-      'Read a UTF-8 text file. For a large file, read a part of it: offset is the first line (from 1), limit the number of lines.',
+      'Read a UTF-8 text file. For a large file, read a part of it: offset is the first line (from 1), limit the number of lines.' +
+      (options.paging === true ? ' Without a limit, as much as fits. Shows images too.' : ''),
     schema,
     // Decoded for this call.
     returnsWholeText: true,
     ...modelBudget(options, 'Read a part of it with offset and limit (lines).'),
-    async execute({ path, offset, limit }, ctx) {
-      const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
-      const isPart = offset !== undefined || limit !== undefined
-      try {
-        return await withFiles(ctx, options, (files) =>
-          isPart
-            ? readPart(files, { path, offset, limit, maxOutputBytes, timeoutMs }, ctx.abortSignal)
-            : files.readText(path, { maxBytes: maxOutputBytes }),
-        )
-      } catch (error) {
-        throw isSmithersError(error) && error.code === 'TOOL_FILE_TOO_LARGE'
-          ? tooLarge(error, path, isPart)
-          : error
-      }
-    },
+    ...(options.paging === true ? { logOutput: loggedOutput } : {}),
+    execute: ({ path, ...range }, ctx) =>
+      withFiles(ctx, options, (files) =>
+        withPathAdvice(files, path, () => readText(files, { path, ...range }, ctx, options)),
+      ),
+    toModelOutput: (given) => shownToModel(given, options),
   })
 }
 
-interface PartRequest extends ReadInput {
-  readonly maxOutputBytes: number
-  readonly timeoutMs: number
+async function readText(
+  files: SandboxFiles,
+  { path, offset, limit, numbered = false }: ReadInput,
+  ctx: ToolContext,
+  options: BundleOptions,
+): Promise<string> {
+  const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
+  const isPart = offset !== undefined || limit !== undefined
+  try {
+    if (options.paging === true) {
+      const image = !isPart && isImagePath(path) ? await readImage(files, path) : undefined
+      if (image !== undefined) return image
+      const page = pageLimits(options, maxOutputBytes)
+      const request = { path, offset, limit, numbered, timeoutMs, ...page }
+      return await readPage(files, request, ctx.abortSignal)
+    }
+    const text = isPart
+      ? await partText(files, { path, offset, limit, maxBytes: maxOutputBytes, timeoutMs }, ctx)
+      : await files.readText(path, { maxBytes: maxOutputBytes })
+    return numbered ? withNumbers(text, path, offset ?? 1, maxOutputBytes) : text
+  } catch (error) {
+    throw isSmithersError(error) && error.code === 'TOOL_FILE_TOO_LARGE'
+      ? tooLarge(error, path, isPart)
+      : error
+  }
 }
 
-async function readPart(
+async function partText(
   files: SandboxFiles,
-  { path, offset, limit, maxOutputBytes, timeoutMs }: PartRequest,
-  signal: AbortSignal,
+  request: PartRequest,
+  { abortSignal }: ToolContext,
 ): Promise<string> {
-  const startLine = offset ?? 1
-  // Lines may be far into a file of any size.
-  const deadline = AbortSignal.timeout(timeoutMs)
-  try {
-    const { text, totalLines } = await files.readLines(path, {
-      startLine,
-      endLine: limit === undefined ? undefined : startLine + limit - 1,
-      maxBytes: maxOutputBytes,
-      abortSignal: AbortSignal.any([signal, deadline]),
-    })
-    if (totalLines !== undefined && startLine > Math.max(totalLines, 1)) {
-      throw offsetPastEnd(path, startLine, totalLines)
-    }
-    return text
-  } catch (error) {
-    if (deadline.aborted && error === deadline.reason) throw timedOut(path, timeoutMs)
-    if (signal.aborted && error === signal.reason) throw aborted(path, signal)
-    throw error
-  }
+  return (await readPart(files, request, abortSignal)).text
+}
+
+/** A page is what a model reads of one result, so that no line of it is left out. */
+function pageLimits(
+  { modelBudget: budget }: BundleOptions,
+  maxOutputBytes: number,
+): { readonly maxBytes: number; readonly maxLines: number } {
+  const { maxBytes = 50_000, maxLines = 2_000 } =
+    budget === false ? { maxBytes: Infinity, maxLines: Infinity } : (budget ?? {})
+  return { maxBytes: Math.min(maxBytes, maxOutputBytes), maxLines }
+}
+
+function withNumbers(text: string, path: string, first: number, maxBytes: number): string {
+  const numbered = numberedLines(text, first)
+  const bytes = Buffer.byteLength(numbered)
+  if (bytes <= maxBytes) return numbered
+  const details = { path, bytes, maxBytes }
+  throw new SmithersError('TOOL_FILE_TOO_LARGE', '', { details, effect: 'none' })
+}
+
+/** A log keeps the kind and the size of an image. */
+function loggedOutput(output: string): unknown {
+  const image = imageOf(output)
+  return image === undefined
+    ? output
+    : { mediaType: image.mediaType, base64Length: image.data.length }
+}
+
+interface GivenOutput {
+  readonly output: string
+}
+
+/** An image as a part that the model sees, anything else as text. AI SDK 5 hands over the output alone. */
+function shownToModel(given: GivenOutput | string, { paging }: BundleOptions) {
+  const isAlone = typeof given === 'string'
+  const output = isAlone ? given : given.output
+  const image = paging === true ? imageOf(output) : undefined
+  if (image === undefined)
+    return { type: 'text' as const, value: output === '' ? '(empty file)' : output }
+  const type = isAlone ? ('media' as const) : ('image-data' as const)
+  return { type: 'content' as const, value: [{ type, ...image }] }
 }
 
 /** Reads a UTF-8 file. */
 export const read: DefinedTool<ReadInput, string> = createReadTool(defaultOptions)
-
-function timedOut(path: string, timeoutMs: number): SmithersError {
-  return new SmithersError(
-    'TOOL_TIMEOUT',
-    `Reading ${JSON.stringify(path)} took more than ${timeoutMs} ms. Read lines nearer to its beginning, or search it with grep.`,
-    { details: { path, timeoutMs, option: 'limits.timeoutMs' }, effect: 'none' },
-  )
-}
-
-function aborted(path: string, signal: AbortSignal): SmithersError {
-  return new SmithersError(
-    'TOOL_ABORTED',
-    `Reading ${JSON.stringify(path)} was stopped: the call was aborted.`,
-    { details: { path }, cause: signal.reason, effect: 'none' },
-  )
-}
-
-function offsetPastEnd(path: string, offset: number, totalLines: number): SmithersError {
-  return new SmithersError(
-    'INVALID_INPUT',
-    `offset ${offset} is past the end of ${JSON.stringify(path)}, which has ${totalLines} lines.`,
-    { details: { path, offset, totalLines }, effect: 'none' },
-  )
-}
 
 function tooLarge({ details, cause }: SmithersError, path: string, isPart: boolean): SmithersError {
   const [bytes, maxBytes] = [Number(details['bytes']), Number(details['maxBytes'])]

@@ -3,6 +3,8 @@ import type { RunResult, Sandbox, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
+import { withPathAdvice } from './near-names.ts'
+import { searchedPath, sharedGlobs, stopped, walkArguments } from './ripgrep-walk.ts'
 import { withFiles, withSearchSandbox } from './sandbox-for-context.ts'
 import { maxMessageBytes, SearchOutput } from './search-output.ts'
 import { limitsFor, type BundleOptions } from './bundle-options.ts'
@@ -34,7 +36,8 @@ interface Search {
 }
 
 async function search({ input, ctx, options, program, files, sandbox }: Search): Promise<string> {
-  const path = await searchedPath(input.path ?? '.', files)
+  const given = input.path ?? '.'
+  const path = await withPathAdvice(files, given, () => searchedPath(given, files))
   const { maxOutputBytes, timeoutMs } = limitsFor(ctx, options)
 
   // Without isolation a path of ripgrep can be exchanged under it, so its output is confirmed by the file guard.
@@ -61,7 +64,8 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
   } finally {
     await output.close()
   }
-  if (result !== undefined && result.status !== 'exited') throw stopped(result, program)
+  if (result !== undefined && result.status !== 'exited')
+    throw stopped(result, program, 'TOOL_GREP_FAILED')
   return shownText(output, result, { input, files, isConfined })
 }
 
@@ -91,16 +95,6 @@ function failed(message: string, exitCode: number | null, pattern: string): Smit
   )
 }
 
-function stopped({ error, status, signal }: RunResult, program: string): SmithersError {
-  return new SmithersError(
-    error?.code ?? 'TOOL_GREP_FAILED',
-    error === undefined
-      ? `ripgrep was ended by ${signal}.`
-      : error.message.replaceAll(program, 'rg'),
-    { details: { status, signal }, cause: error, effect: 'none' },
-  )
-}
-
 /**
  * ripgrep's messages about files that the guard finds too. The reason is dropped: it may quote an ignore file from
  * outside. A message that begins otherwise is about the pattern and came before any search.
@@ -113,20 +107,6 @@ async function withoutUnseen(messages: string, files: SandboxFiles): Promise<str
     if (await files.exists(path).catch(() => false)) seen.push(`./${path}: not searched`)
   }
   return seen.join('\n')
-}
-
-/**
- * The path for ripgrep: relative to the root and prefixed with `./`, so that it is never an option. Refuses pipes and
- * devices, on which ripgrep would wait.
- */
-async function searchedPath(path: string, files: SandboxFiles): Promise<string> {
-  const { path: fromRoot, kind } = await files.stat(path)
-  if (kind === 'file' || kind === 'directory') return `./${fromRoot}`
-  throw new SmithersError(
-    'TOOL_NOT_A_FILE',
-    `${JSON.stringify(path)} is a ${kind}, neither a file nor a directory. Search a file or a directory.`,
-    { details: { path, kind }, effect: 'none' },
-  )
 }
 
 /** ripgrep's messages without those about denied files. */
@@ -142,14 +122,6 @@ function hasDenied({ files }: BundleOptions): boolean {
   return (files?.deny ?? []).length > 0
 }
 
-/** The deny globs that mean the same to ripgrep, so that it skips files whose matches would be dropped. */
-function sharedGlobs(deny: readonly string[]): string[] {
-  return deny
-    .map((glob) => glob.replace(/^\.?\/+/u, '').replace(/\/+$/u, ''))
-    .filter((glob) => /^(?:\*\*\/)?(?:[\w.-]+|\*\.\w+)(?:\/[\w.-]+)*$/u.test(glob))
-    .map((glob) => `--glob=!/${glob}`)
-}
-
 function ripgrepArguments(
   input: GrepInput,
   path: string,
@@ -163,15 +135,8 @@ function ripgrepArguments(
     readonly maxOutputBytes: number
   },
 ): string[] {
-  const wholeRoot = path === './'
   return [
-    // A configuration file could name a program to run (--pre).
-    '--no-config',
-    '--no-ignore-global',
-    // Ignore files above the root do not apply; those between the root and the searched folder do.
-    ...(wholeRoot ? ['--no-ignore-parent'] : []),
-    // The root may be a folder of a repository whose .git is outside.
-    '--no-require-git',
+    ...walkArguments(path, input.hidden === true),
     '--line-number',
     '--with-filename',
     '--no-heading',
@@ -182,7 +147,6 @@ function ripgrepArguments(
     ...(input.ignoreCase === true ? ['--ignore-case'] : []),
     ...(input.literal === true ? ['--fixed-strings'] : []),
     ...(input.context === undefined ? [] : [`--context=${input.context}`]),
-    ...(input.hidden === true ? ['--hidden', '--glob=!.git/'] : []),
     ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
     ...(isJson ? ['--json'] : []),
     // Last, since the last glob that matches decides.

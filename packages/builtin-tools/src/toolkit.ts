@@ -1,8 +1,10 @@
 import { type FieldsOf, listOf, oneOf, readOptions } from '@smithers/sandbox/options'
 import { bash, createBashTool } from './bash.ts'
 import { createEditTool, edit } from './edit.ts'
+import { createGlobTool, type glob } from './glob.ts'
 import { createGrepTool, grep } from './grep.ts'
 import { createReadTool, read } from './read.ts'
+import { createReplaceTool, type replace } from './replace.ts'
 import { bundleOptionReaders, type BundleOptions } from './bundle-options.ts'
 import { createWriteTool, write } from './write.ts'
 
@@ -15,14 +17,20 @@ export type BuiltinTools = {
   readonly bash: typeof bash
 }
 
+/** All built-in tools by name. A type alias, so that it is assignable to the AI SDK's `ToolSet`. */
+export type CodingTools = BuiltinTools & {
+  readonly replace: typeof replace
+  readonly glob: typeof glob
+}
+
 /** The default bundle: `read`, `write`, `edit`, `grep` and `bash`. */
 export const tools: BuiltinTools = { read, write, edit, grep, bash }
 
 /** Options of {@link createBuiltinTools}. */
 export interface BuiltinToolsOptions<
-  Name extends keyof BuiltinTools = keyof BuiltinTools,
+  Name extends keyof CodingTools = keyof BuiltinTools,
 > extends BundleOptions {
-  /** Names of the tools in the bundle. @default all five */
+  /** Names of the tools in the bundle. @default read, write, edit, grep and bash */
   readonly only?: readonly Name[] | undefined
 }
 
@@ -32,9 +40,13 @@ const factories = {
   edit: createEditTool,
   grep: createGrepTool,
   bash: createBashTool,
+  replace: createReplaceTool,
+  glob: createGlobTool,
 }
 
-const optionReaders: FieldsOf<BuiltinToolsOptions> = {
+const defaultNames = Object.keys(tools) as (keyof BuiltinTools)[]
+
+const optionReaders: FieldsOf<BuiltinToolsOptions<keyof CodingTools>> = {
   only: listOf(oneOf(Object.keys(factories))),
   ...bundleOptionReaders,
 }
@@ -48,15 +60,24 @@ const optionReaders: FieldsOf<BuiltinToolsOptions> = {
  * @example
  * const readOnly = createBuiltinTools({ only: ['read', 'grep'] })
  */
-export function createBuiltinTools<Name extends keyof BuiltinTools = keyof BuiltinTools>(
-  options: BuiltinToolsOptions<Name> = {},
-): Pick<BuiltinTools, Name> {
+export function createBuiltinTools<Name extends keyof CodingTools>(
+  options: BuiltinToolsOptions<Name> & { readonly only: readonly Name[] },
+): Pick<CodingTools, Name>
+export function createBuiltinTools(options?: BuiltinToolsOptions): BuiltinTools
+export function createBuiltinTools(
+  options: BuiltinToolsOptions<keyof CodingTools> = {},
+): Partial<CodingTools> {
   const { only, ...rest } = readOptions(options, optionReaders)
   const bundle: BundleOptions = Object.freeze(rest)
-  const names = only ?? (Object.keys(factories) as Name[])
+  const names: readonly (keyof CodingTools)[] = only ?? defaultNames
   // Each factory creates the tool of its name; indexing loses that link.
-  return Object.fromEntries(names.map((name) => [name, factories[name](bundle)])) as Pick<
-    BuiltinTools,
-    Name
-  >
+  return Object.fromEntries(
+    names.map((name) => [name, factories[name](bundle)]),
+  ) as Partial<CodingTools>
 }
+
+/** All seven tools, with results in pages: what a coding agent needs. */
+export const codingTools: CodingTools = createBuiltinTools({
+  only: ['read', 'write', 'edit', 'replace', 'grep', 'glob', 'bash'],
+  paging: true,
+})

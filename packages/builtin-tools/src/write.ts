@@ -7,6 +7,7 @@ import {
   type ToolContext,
 } from '@smithers/tool-core'
 import { z } from 'zod'
+import { diffPreview } from './diff-preview.ts'
 import { withFiles } from './sandbox-for-context.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
@@ -67,17 +68,9 @@ async function previewWrite(
   ctx: ToolContext,
   options: BundleOptions,
 ): Promise<{ readonly patch: string }> {
-  const { createTwoFilesPatch } = await import('diff')
   const before = await withFiles(ctx, options, (files) => files.readText(path).catch(() => ''))
-  const patch = createTwoFilesPatch(path, path, before, content, undefined, undefined, {
-    timeout: longestDiffMs,
-  })
-  // Without the two lines above the headers.
-  return { patch: patch?.slice(patch.indexOf('---')) ?? `+++ ${path}\n${content}` }
+  return diffPreview(path, before, content)
 }
-
-/** A difference that takes longer to find is shown as the new content. */
-const longestDiffMs = 1000
 
 /** Writes a file. */
 export const write: DefinedTool<WriteInput, string> = createWriteTool(defaultOptions)

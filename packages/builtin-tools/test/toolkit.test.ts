@@ -1,6 +1,11 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type BuiltinToolsOptions, createBuiltinTools, tools } from '@smithers/builtin-tools'
+import {
+  type BuiltinToolsOptions,
+  codingTools,
+  createBuiltinTools,
+  tools,
+} from '@smithers/builtin-tools'
 import { createToolContext, createToolRun, runWithToolContext } from '@smithers/tool-core'
 import { describe, expect, test } from 'vitest'
 import { createFileTask } from './fixtures/file-task.ts'
@@ -32,7 +37,7 @@ describe('createBuiltinTools', () => {
     ],
     [
       { only: ['reed'] },
-      "only[0] is \"reed\". Pass 'read' or 'write' or 'edit' or 'grep' or 'bash'.",
+      "only[0] is \"reed\". Pass 'read' or 'write' or 'edit' or 'grep' or 'bash' or 'replace' or 'glob'.",
     ],
     [{ only: ['toString'] }, 'only[0] is "toString".'],
     [{ only: 'read' }, 'only is "read". Pass an array.'],
@@ -60,6 +65,16 @@ describe('createBuiltinTools', () => {
     options.files.deny.length = 0
     const reading = runWithToolContext(context, () => read.execute({ path: '.env' }, call))
     await expect(reading).rejects.toMatchObject({ code: 'TOOL_PATH_DENIED' })
+  })
+})
+
+describe('codingTools', () => {
+  test('adds replace and glob to the five, which stay the default', () => {
+    const five = ['bash', 'edit', 'grep', 'read', 'write']
+    expect(Object.keys(tools).toSorted()).toEqual(five)
+    expect(Object.keys(createBuiltinTools()).toSorted()).toEqual(five)
+    expect(Object.keys(codingTools).toSorted()).toEqual([...five, 'glob', 'replace'].toSorted())
+    expect(Object.keys(createBuiltinTools({ only: ['glob', 'read'] }))).toEqual(['glob', 'read'])
   })
 })
 

@@ -12,3 +12,4 @@ export {
   wholeNumber,
 } from './options/read-options.ts'
 export { sandboxOptions } from './sandbox-options.ts'
+export { editDistance } from './options/edit-distance.ts'

@@ -9,7 +9,7 @@ import { fileLimits } from './file-limits.ts'
 import { openFile, readContent } from './operations/open-and-read.ts'
 import { updateContent } from './operations/update.ts'
 import { checkWriting, writeContent } from './operations/write.ts'
-import { selectLines } from './io/line-range.ts'
+import { selectLines, wholeLines } from './io/line-range.ts'
 import { methodOptions } from './method-options.ts'
 import { resolveProtectedNames } from './protected-names.ts'
 import { copyBytes, fileTooLarge } from './io/read-file.ts'
@@ -76,14 +76,19 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
     },
     readLines: (path, given) =>
       guard.run(path, async () => {
-        const range = methodOptions('readLines', given)
+        const { cut = false, ...range } = methodOptions('readLines', given)
         const file = openFile(guard, path, {})
         try {
           const maxBytes = range.maxBytes ?? readLimit
           const selection = await selectLines(file.fd, file.sizeBytes, { ...range, maxBytes })
-          const { bytes, totalBytes, totalLines } = selection
-          if (totalBytes > maxBytes) throw fileTooLarge(path, totalBytes, maxBytes)
-          return { text: decodeText(bytes, path), totalLines }
+          const { totalBytes, totalLines } = selection
+          const bytes =
+            totalBytes <= maxBytes ? selection.bytes : cut && wholeLines(selection, maxBytes)
+          if (bytes === false) throw fileTooLarge(path, totalBytes, maxBytes)
+          return {
+            text: decodeText(bytes, path),
+            totalLines: totalBytes <= maxBytes ? totalLines : undefined,
+          }
         } finally {
           file.close()
         }

@@ -16,6 +16,7 @@ const fields: Readonly<Record<Method, OptionFields>> = {
     startLine: line,
     endLine: line,
     maxBytes,
+    cut: flag,
     abortSignal: accepts('an AbortSignal', (value) => typeof value === 'object'),
   },
   write: { durability, create: flag },

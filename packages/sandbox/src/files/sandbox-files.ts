@@ -42,12 +42,14 @@ export interface SandboxFiles {
   /** The text of a UTF-8 file, without a byte order mark; anything else is `TOOL_FILE_NOT_TEXT`. */
   readText(path: string, options?: { readonly maxBytes?: number }): Promise<string>
   /*   * Lines of a UTF-8 file of any size, counted from 1, with their line endings. Reads no further than needed, so
-   * `totalLines` is undefined unless the end of the file was reached.
+   * `totalLines` is undefined unless the end of the file was reached. `cut` returns the first lines that fit into `maxBytes`
+   * in place of `TOOL_FILE_TOO_LARGE`, which remains for a single line.
    */
   readLines(
     path: string,
     range: LineRange & {
       readonly maxBytes?: number | undefined
+      readonly cut?: boolean | undefined
       readonly abortSignal?: AbortSignal | undefined
     },
   ): Promise<{ readonly text: string; readonly totalLines: number | undefined }>

@@ -1,3 +1,4 @@
+import { editDistance } from './edit-distance.ts'
 import type { OptionFields } from './option-reader.ts'
 
 /**
@@ -12,7 +13,7 @@ export function nearestOption(
   const wanted = lastName(unknown)
   const candidates = pathsOf(all)
     .map((path) => ({ path, name: lastName(path) }))
-    .map(({ path, name }) => ({ path, name, far: distance(wanted, name) }))
+    .map(({ path, name }) => ({ path, name, far: editDistance(wanted, name) }))
     .filter(({ name, far }) => far <= Math.max(2, Math.max(name.length, wanted.length) / 2))
     .toSorted((a, b) => a.far - b.far)
   const [nearest] = candidates
@@ -31,18 +32,4 @@ function pathsOf(fields: OptionFields, prefix = ''): string[] {
 /** In lower case, so that `timeoutMS` equals `timeoutMs`. */
 function lastName(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1).toLowerCase()
-}
-
-/** Levenshtein distance. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (let index = 0; index < from.length; index += 1) {
-    const next = [index + 1]
-    for (let column = 1; column <= to.length; column += 1) {
-      const changed = row[column - 1]! + (from[index] === to[column - 1] ? 0 : 1)
-      next.push(Math.min(changed, row[column]! + 1, next[column - 1]! + 1))
-    }
-    row = next
-  }
-  return row[to.length]!
 }

@@ -63,6 +63,12 @@ export async function selectLines(
   }
 }
 
+/** The first lines of a selection that fit; false when not even one does. */
+export function wholeLines({ bytes }: LineSelection, maxBytes: number): Buffer | false {
+  const end = bytes.subarray(0, maxBytes).lastIndexOf(newline)
+  return end === -1 ? false : bytes.subarray(0, end + 1)
+}
+
 /** The part of a chunk inside the range, and the line number at the end of the chunk. */
 function cutLines(
   chunk: Buffer,

@@ -136,6 +136,18 @@ describe('SandboxFiles.readLines', () => {
     )
   })
 
+  it('returns the first lines that fit on request, but no part of a line', async () => {
+    const { files } = createWorkspace({ f: `${lines.join('\n')}\n`, long: 'x'.repeat(101) })
+    const choice = { maxBytes: 25, cut: true }
+    const first = await files.readLines('f', choice)
+    expect(first).toEqual({ text: 'line 1\nline 2\nline 3\n', totalLines: undefined })
+    const last = await files.readLines('f', { ...choice, startLine: 89_999 })
+    expect(last).toEqual({ text: 'line 89999\nline 90000\n', totalLines: 90_000 })
+    const exact = await files.readLines('f', { startLine: 89_999, maxBytes: 22, cut: true })
+    expect(exact).toEqual(last)
+    await expect(files.readLines('long', choice)).rejects.toThrow(code('TOOL_FILE_TOO_LARGE'))
+  })
+
   it('returns parts that join to the whole file', async () => {
     for (const text of ['', 'a', 'a\n', 'a\r\nb\n\nc', '\n\n', '\uFEFFa\nb']) {
       const { files } = createWorkspace({ f: text })

@@ -1,0 +1,168 @@
+import { SmithersError } from '@smithers/tool-core'
+import { differenceInCharacters } from './character-difference.ts'
+import { quoteLine } from './unified-diff-error.ts'
+
+/** A replacement of text in one file. */
+export interface Replacement {
+  readonly path: string
+  readonly oldText: string
+  readonly newText: string
+  readonly replaceAll: boolean
+}
+
+/** A changed text, and the lines, from 1, at which the replaced passages began. */
+export interface ReplacedText {
+  readonly text: string
+  readonly lines: readonly number[]
+}
+
+/** Positions that a refusal lists. */
+const maxShown = 10
+
+/**
+ * Replaces a passage that occurs once, or all of them. In a file with CRLF line endings, a passage written with LF means
+ * CRLF when it does not occur as written.
+ *
+ * @throws SmithersError `TOOL_REPLACE_FAILED` when the passage is missing or occurs several times,
+ * `TOOL_PATCH_ALREADY_APPLIED` when only the new text is there
+ */
+export function replacedText(text: string, given: Replacement): ReplacedText {
+  const { path, replaceAll } = given
+  const { oldText, newText } = withEndingsOf(text, given)
+  const first = text.indexOf(oldText)
+  if (first === -1) throw isThere(text, newText) ? alreadyReplaced(path) : notFound(text, given)
+  const overlaps = text.indexOf(oldText, first + 1) !== -1
+  if (overlaps && !replaceAll) {
+    const starts = positionsOf(text, oldText, 1)
+    throw severalTimes(path, starts.length, linesOf(text, starts))
+  }
+  const starts = replaceAll ? positionsOf(text, oldText, oldText.length) : [first]
+  const after = replaceAll
+    ? text.split(oldText).join(newText)
+    : text.slice(0, first) + newText + text.slice(first + oldText.length)
+  return { text: after, lines: linesOf(text, starts) }
+}
+
+function withEndingsOf(
+  text: string,
+  { oldText, newText }: Replacement,
+): { readonly oldText: string; readonly newText: string } {
+  if (text.includes(oldText) || !text.includes('\r\n') || oldText.includes('\r')) {
+    return { oldText, newText }
+  }
+  return { oldText: withReturns(oldText), newText: withReturns(newText) }
+}
+
+function withReturns(passage: string): string {
+  return passage.replaceAll(/\r?\n/gu, '\r\n')
+}
+
+/** Where a passage begins; `step` is its length for passages that do not overlap. */
+function positionsOf(text: string, passage: string, step: number): readonly number[] {
+  const found: number[] = []
+  for (let at = text.indexOf(passage); at !== -1; at = text.indexOf(passage, at + step)) {
+    found.push(at)
+  }
+  return found
+}
+
+function linesOf(text: string, ascending: readonly number[]): readonly number[] {
+  const lines: number[] = []
+  let line = 1
+  let position = 0
+  for (const start of ascending) {
+    for (
+      let newline = text.indexOf('\n', position);
+      newline !== -1 && newline < start;
+      newline = text.indexOf('\n', position)
+    ) {
+      line += 1
+      position = newline + 1
+    }
+    if (lines.at(-1) !== line) lines.push(line)
+  }
+  return lines
+}
+
+/** Whether a text that says something occurs exactly once. */
+function isThere(text: string, newText: string): boolean {
+  if (!/\w{2}/u.test(newText)) return false
+  const first = text.indexOf(newText)
+  return first !== -1 && text.indexOf(newText, first + 1) === -1
+}
+
+function alreadyReplaced(path: string): SmithersError {
+  return new SmithersError(
+    'TOOL_PATCH_ALREADY_APPLIED',
+    `Already replaced: ${JSON.stringify(path)} does not have oldText, and has newText once. Nothing was changed; continue without it.`,
+    { details: { path }, effect: 'none' },
+  )
+}
+
+function severalTimes(path: string, count: number, lines: readonly number[]): SmithersError {
+  const shown = lines.slice(0, maxShown)
+  const more = lines.length > maxShown ? ' and more' : ''
+  const where = `${lines.length === 1 ? 'line' : 'lines'} ${shown.join(', ')}${more}`
+  return refusal(
+    path,
+    `oldText occurs ${count} times in ${JSON.stringify(path)}, at ${where}. Give it more of the text around the one that you mean, or pass replaceAll: true.`,
+    { occurrences: count, lines: shown },
+  )
+}
+
+/** The error for a passage that is not in the text, with the line that resembles its first one most. */
+function notFound(text: string, { path, oldText }: Replacement): SmithersError {
+  const wanted = oldText.split('\n').find((line) => line.trim() !== '') ?? oldText
+  const lines = text.split('\n')
+  const exact = lines.findIndex((line) => line.includes(wanted.replace(/\r$/u, '')))
+  const what = `oldText does not occur in ${JSON.stringify(path)}`
+  if (exact !== -1) {
+    return refusal(
+      path,
+      `${what}: its first line is at line ${exact + 1}, but the lines after it differ. ${firstDifference(lines, exact, oldText)}`,
+      { line: exact + 1 },
+    )
+  }
+  const alike = lines.findIndex((line) => line.trim() === wanted.trim() || isAlike(wanted, line))
+  if (alike === -1) return refusal(path, `${what}, and no line resembles its first one.`, {})
+  const unlike = differenceInCharacters(wanted, lines[alike] ?? '')
+  return refusal(
+    path,
+    `${what}: line ${alike + 1} differs from its first line in blanks or look-alike characters: expected ${quoteLine(wanted)}, found ${quoteLine(lines[alike])}.${unlike}`,
+    { line: alike + 1 },
+  )
+}
+
+function isAlike(wanted: string, line: string): boolean {
+  return differenceInCharacters(wanted.trim(), line.trim()) !== ''
+}
+
+function firstDifference(lines: readonly string[], start: number, oldText: string): string {
+  const wanted = oldText.split('\n')
+  const from = start - wanted.findIndex((line) => line.trim() !== '')
+  for (const [offset, line] of wanted.entries()) {
+    const found = lines[from + offset]
+    const isEdge = offset === 0 || offset === wanted.length - 1
+    if (found === line || (isEdge && found?.includes(line) === true)) continue
+    const unlike = found === undefined ? '' : differenceInCharacters(line, found)
+    return `Line ${from + offset + 1}: expected ${quoteLine(line)}, found ${quoteLine(found)}.${unlike}`
+  }
+  return ''
+}
+
+/** A log holds neither the passage nor the lines that resemble it. */
+function refusal(
+  path: string,
+  reason: string,
+  details: Readonly<Record<string, unknown>>,
+): SmithersError {
+  return new SmithersError(
+    'TOOL_REPLACE_FAILED',
+    `Failed to replace: ${reason} Nothing was changed.`,
+    {
+      logMessage: `Failed to replace in ${JSON.stringify(path)}.`,
+      details: { path, ...details },
+      effect: 'none',
+    },
+  )
+}
