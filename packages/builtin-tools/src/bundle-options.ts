@@ -41,8 +41,8 @@ export interface BundleOptions {
    */
   readonly modelBudget?: Pick<ModelBudget, 'maxBytes' | 'maxLines'> | false | undefined
   /**
-   * `read` returns the first page of a file that does not fit and says how to go on, and shows images to the model.
-   * Otherwise it refuses both. @default false
+   * `read` returns the first page of a file that does not fit and says how to go on, and shows images to the model, which
+   * it refuses otherwise. `grep` searches in the order of paths and cuts lines of more than 2 000 bytes. @default false
    */
   readonly paging?: boolean | undefined
   /** Rules for files: extra readable paths for commands, denied globs, protected names, hard links. */

@@ -29,11 +29,11 @@ export class MatchConfirmer {
    *
    * @returns what `keep` returned last
    */
-  async push(found: readonly FoundLine[], keep: (printed: Buffer) => boolean): Promise<boolean> {
+  async push(found: readonly FoundLine[], keep: (line: FoundLine) => boolean): Promise<boolean> {
     for (const line of found) {
       if (line.path !== this.#path) await this.#open(line.path)
       if (this.#lines === undefined || !(await isConfirmed(line, this.#lines))) continue
-      if (!keep(line.printed)) return false
+      if (!keep(line)) return false
     }
     return true
   }

@@ -14,4 +14,10 @@ export interface GrepInput {
   readonly context?: number | undefined
   /** Search hidden files and directories too. @default false */
   readonly hidden?: boolean | undefined
+  /** `'files'`: only the paths of files with a match; `'count'`: with the number of matching lines. @default 'lines' */
+  readonly mode?: 'lines' | 'files' | 'count' | undefined
+  /** Most matching lines, or files in the other modes; the first by path. @default all that fit */
+  readonly limit?: number | undefined
+  /** Let a match span lines, and `.` match line breaks. @default false */
+  readonly multiline?: boolean | undefined
 }

@@ -1,7 +1,9 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { z } from 'zod'
 import { defaultOptions, modelBudget, type BundleOptions } from './bundle-options.ts'
+import { noteOfEmptyResult } from './empty-result.ts'
 import type { GrepInput } from './grep-input.ts'
+import { modelText } from './model-text.ts'
 
 /** Program arguments cannot contain NUL. */
 function withoutNul(text: z.ZodString): z.ZodString {
@@ -18,6 +20,12 @@ const schema = z.object({
   literal: z.boolean().optional().describe('Treat the pattern as plain text.'),
   context: z.int().min(0).max(100).optional().describe('Lines around each match.'),
   hidden: z.boolean().optional().describe('Search hidden files too.'),
+  mode: z
+    .enum(['lines', 'files', 'count'])
+    .optional()
+    .describe('"files": only paths of files with a match; "count": path:number. Default: lines.'),
+  limit: z.int().min(1).max(100_000).optional().describe('Most matching lines, or files.'),
+  multiline: z.boolean().optional().describe('Let a match span lines.'),
 })
 
 /**
@@ -39,6 +47,8 @@ export function createGrepTool(options: BundleOptions): DefinedTool<GrepInput, s
       const { searchWithRipgrep } = await import('./ripgrep.ts')
       return searchWithRipgrep(input, ctx, options)
     },
+    toModelOutput: (given) =>
+      modelText(given, noteOfEmptyResult(given) ?? 'No matches (ignored files skipped).'),
   })
 }
 

@@ -18,6 +18,7 @@ export interface FoundLine {
   readonly path: Buffer
   /** `path:line:text`, or a note about the file. */
   readonly printed: Buffer
+  readonly kind: 'match' | 'context' | 'note'
   /** The line of the file, or the byte that makes it binary. Undefined for other notes. */
   readonly source?:
     | { readonly line: number; readonly text: Buffer }
@@ -45,6 +46,8 @@ export class PermittedMatches {
   #buffered: FoundLine[] | undefined = []
   #bufferedBytes = 0
   #hasLines = false
+  /** Files that ripgrep searched; undefined before its end. */
+  searchedFiles: number | undefined
 
   constructor(options: PermittedMatchesOptions) {
     this.#options = { maxMessageBytes: defaultMaxMessageBytes, ...options }
@@ -71,6 +74,7 @@ export class PermittedMatches {
     this.#parts = []
     this.#keep(kept, {
       parts: [note('a line is too long to be searched under the rules of this sandbox')],
+      kind: 'note',
     })
   }
 
@@ -87,6 +91,7 @@ export class PermittedMatches {
     const message = wasSkipped ? undefined : parsed(text)
     if (message?.type === 'begin') this.#begin(message.data)
     else if (message?.type === 'end') this.#end(message.data, kept)
+    else if (message?.type === 'summary') this.searchedFiles = searchesOf(message.data)
     else if (message?.type === 'match' || message?.type === 'context') this.#line(message, kept)
   }
 
@@ -105,10 +110,15 @@ export class PermittedMatches {
     if (text === undefined || typeof line !== 'number') return
     const separator = type === 'match' ? ':' : '-'
     const isGap = this.#options.hasContext && line !== this.#lastLine + 1
-    this.#lastLine = line
-    const parts = [Buffer.from(`${separator}${line}${separator}`), text]
-    if (text.at(-1) !== newline) parts.push(newlineBytes)
-    this.#keep(kept, { parts, isGap, source: { line, text } })
+    const kind = type === 'match' ? 'match' : 'context'
+    // A match of several lines comes as one text.
+    for (const [index, each] of linesOf(text).entries()) {
+      const parts = [Buffer.from(`${separator}${line + index}${separator}`), each]
+      if (each.at(-1) !== newline) parts.push(newlineBytes)
+      const source = { line: line + index, text: each }
+      this.#keep(kept, { parts, isGap: isGap && index === 0, source, kind })
+      this.#lastLine = line + index
+    }
   }
 
   #end({ binary_offset: offset }: MessageData, kept: FoundLine[]): void {
@@ -116,7 +126,7 @@ export class PermittedMatches {
       // Drop the lines of a binary file, unless the buffer was already flushed.
       if (this.#buffered !== undefined) this.#buffered = []
       const parts = [note(`binary file matches (found "\\0" byte around offset ${offset})`)]
-      this.#keep(kept, { parts, source: { nulOffset: offset } })
+      this.#keep(kept, { parts, source: { nulOffset: offset }, kind: 'note' })
     }
     kept.push(...(this.#buffered ?? []))
     this.#path = undefined
@@ -128,14 +138,15 @@ export class PermittedMatches {
       parts,
       isGap = false,
       source,
-    }: Pick<FoundLine, 'source'> & {
+      kind,
+    }: Pick<FoundLine, 'source' | 'kind'> & {
       readonly parts: readonly Buffer[]
       readonly isGap?: boolean
     },
   ): void {
     if (this.#path === undefined) return
     const printed = Buffer.concat([...(isGap && this.#hasLines ? [gap] : []), this.#path, ...parts])
-    const line: FoundLine = { path: this.#path, printed, source }
+    const line: FoundLine = { path: this.#path, printed, source, kind }
     this.#hasLines = true
     this.#bufferedBytes += printed.length
     if (this.#buffered !== undefined && this.#bufferedBytes <= maxBufferedBytes) {
@@ -158,6 +169,7 @@ interface MessageData {
   readonly lines?: Content
   readonly line_number?: unknown
   readonly binary_offset?: unknown
+  readonly stats?: unknown
 }
 
 interface Message {
@@ -195,6 +207,24 @@ function parsed(text: string): Message | undefined {
 function bytesOf(content: Content | undefined): Buffer | undefined {
   if (typeof content?.text === 'string') return Buffer.from(content.text)
   return typeof content?.bytes === 'string' ? Buffer.from(content.bytes, 'base64') : undefined
+}
+
+/** Each with its newline; the last one may lack it. */
+function linesOf(text: Buffer): readonly Buffer[] {
+  const first = text.indexOf(newline)
+  if (first === -1 || first === text.length - 1) return [text]
+  const lines: Buffer[] = []
+  for (let start = 0; start < text.length;) {
+    const end = text.indexOf(newline, start)
+    lines.push(text.subarray(start, end === -1 ? text.length : end + 1))
+    start += lines.at(-1)?.length ?? text.length
+  }
+  return lines
+}
+
+function searchesOf({ stats }: MessageData): number | undefined {
+  if (typeof stats !== 'object' || stats === null || !('searches' in stats)) return undefined
+  return typeof stats.searches === 'number' ? stats.searches : undefined
 }
 
 /** The path of a printed file, relative to the root. */

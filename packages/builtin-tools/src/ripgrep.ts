@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import type { RunResult, Sandbox, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
+import { noteEmptyResult } from './empty-result.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
 import { withPathAdvice } from './near-names.ts'
 import { searchedPath, sharedGlobs, stopped, walkArguments } from './ripgrep-walk.ts'
 import { withFiles, withSearchSandbox } from './sandbox-for-context.ts'
 import { maxMessageBytes, SearchOutput } from './search-output.ts'
+import type { ResultShape } from './shaped-matches.ts'
 import { limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /**
@@ -42,9 +44,10 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
 
   // Without isolation a path of ripgrep can be exchanged under it, so its output is confirmed by the file guard.
   const isConfined = sandbox.report.enforced.files === 'enforced'
-  const isJson = !isConfined || hasDenied(options)
+  const isJson = !isConfined || hasDenied(options) || isShaped(input, options)
   const hasContext = (input.context ?? 0) > 0
-  const output = new SearchOutput({ files, isConfined, isJson, hasContext, maxOutputBytes })
+  const shape = shapeOf(input, options)
+  const output = new SearchOutput({ files, isConfined, isJson, hasContext, maxOutputBytes, shape })
   const run = sandbox.run(
     program,
     ripgrepArguments(input, path, { options, isJson, maxOutputBytes }),
@@ -66,16 +69,43 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
   }
   if (result !== undefined && result.status !== 'exited')
     throw stopped(result, program, 'TOOL_GREP_FAILED')
-  return shownText(output, result, { input, files, isConfined })
+  const text = await shownText(output, result, { input, files, isConfined })
+  if (text === '') noteEmptyResult(ctx.toolCallId, noMatches(output.searchedFiles))
+  return text
+}
+
+/** What a model reads in place of an empty result. */
+function noMatches(searched: number | undefined): string {
+  const files =
+    searched === undefined ? '' : `${searched} ${searched === 1 ? 'file' : 'files'} searched; `
+  return `No matches (${files}ignored files skipped).`
+}
+
+/** Bytes of a line that are shown with `paging`: generated files have lines of megabytes. */
+const maxShownLineBytes = 2_000
+
+function shapeOf(
+  { mode = 'lines', limit = Infinity }: GrepInput,
+  { paging }: BundleOptions,
+): ResultShape {
+  return { mode, limit, maxLineBytes: paging === true ? maxShownLineBytes : Infinity }
+}
+
+/** Whether the result is more than what ripgrep prints. */
+function isShaped({ mode, limit, multiline }: GrepInput, { paging }: BundleOptions): boolean {
+  return (
+    paging === true || multiline === true || limit !== undefined || (mode ?? 'lines') !== 'lines'
+  )
 }
 
 /** What the search found, with a note when a part of the files could not be searched. */
 async function shownText(
-  { matches, messages }: SearchOutput,
+  output: SearchOutput,
   result: RunResult | undefined,
   { input, files, isConfined }: Pick<Search, 'input' | 'files'> & { isConfined: boolean },
 ): Promise<string> {
-  const text = matches.text()
+  const { matches, messages } = output
+  const text = output.text()
   // 1 means "no match".
   if (result === undefined || result.exitCode === 0 || result.exitCode === 1) return text
   const said = messages.text().trimEnd()
@@ -122,6 +152,12 @@ function hasDenied({ files }: BundleOptions): boolean {
   return (files?.deny ?? []).length > 0
 }
 
+function mostInOneFile({ mode, limit }: GrepInput, maxOutputBytes: number): number {
+  if (mode === 'files') return 1
+  if (mode === 'count') return Number.MAX_SAFE_INTEGER
+  return Math.min(Math.ceil(maxOutputBytes / 5), limit ?? Infinity) + 1
+}
+
 function ripgrepArguments(
   input: GrepInput,
   path: string,
@@ -143,7 +179,10 @@ function ripgrepArguments(
     '--color=never',
     // ripgrep keeps the matches of a file in memory until its end. More than this exceed the limit, since the shortest
     // line, such as "f:1:", has five bytes.
-    `--max-count=${Math.ceil(maxOutputBytes / 5) + 1}`,
+    `--max-count=${mostInOneFile(input, maxOutputBytes)}`,
+    // One after the other, so that equal calls give equal results, even where the limit cuts them.
+    ...(options.paging === true || input.limit !== undefined ? ['--sort=path'] : []),
+    ...(input.multiline === true ? ['--multiline', '--multiline-dotall'] : []),
     ...(input.ignoreCase === true ? ['--ignore-case'] : []),
     ...(input.literal === true ? ['--fixed-strings'] : []),
     ...(input.context === undefined ? [] : [`--context=${input.context}`]),

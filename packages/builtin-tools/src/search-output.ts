@@ -2,6 +2,7 @@ import type { OutputChunk, SandboxFiles } from '@smithers/sandbox'
 import { MatchConfirmer } from './confirm-matches.ts'
 import { LineCollector } from './line-collector.ts'
 import { type FoundLine, PermittedMatches } from './permitted-matches.ts'
+import { type ResultShape, ShapedMatches } from './shaped-matches.ts'
 
 /** Bytes of ripgrep's own messages to show. */
 export const maxMessageBytes = 4_000
@@ -18,11 +19,13 @@ export interface SearchOutputOptions {
   /** Whether context lines were requested. */
   readonly hasContext: boolean
   readonly maxOutputBytes: number
+  readonly shape: ResultShape
 }
 
 /** Collects what a search prints, as far as it may be shown, until the limit is reached. */
 export class SearchOutput {
   readonly matches: LineCollector
+  readonly #shaped: ShapedMatches
   readonly messages: LineCollector = new LineCollector(maxMessageBytes, 'rg: ')
   readonly #full = new AbortController()
   readonly #isConfined: boolean
@@ -30,8 +33,10 @@ export class SearchOutput {
   readonly #confirmer: MatchConfirmer
   #confirming: Promise<void> | undefined
 
-  constructor({ files, isConfined, isJson, hasContext, maxOutputBytes }: SearchOutputOptions) {
+  constructor(options: SearchOutputOptions) {
+    const { files, isConfined, isJson, hasContext, maxOutputBytes, shape } = options
     this.matches = new LineCollector(maxOutputBytes, './')
+    this.#shaped = new ShapedMatches(shape, (printed) => this.matches.push(printed))
     this.#isConfined = isConfined
     const isDenied = (relativePath: string): boolean => files.isDenied(relativePath)
     this.#permitted = isJson ? new PermittedMatches({ isDenied, hasContext }) : undefined
@@ -51,13 +56,24 @@ export class SearchOutput {
     }
     const found = this.#permitted?.push(bytes)
     if (found === undefined) {
-      this.#keep(bytes)
+      if (this.#full.signal.aborted || !this.matches.push(bytes)) this.#full.abort()
     } else if (this.#isConfined) {
-      this.#keep(Buffer.concat(found.map(({ printed }) => printed)))
+      for (const line of found) if (!this.#keep(line)) break
     } else {
       this.#confirming = this.#confirm(found)
       return this.#confirming
     }
+  }
+
+  /** Files that ripgrep searched, where it says so. */
+  get searchedFiles(): number | undefined {
+    return this.#permitted?.searchedFiles
+  }
+
+  /** The result; call it once, after {@link close}. */
+  text(): string {
+    const note = this.#shaped.end()
+    return note === undefined ? this.matches.text() : this.matches.textWithNote(note)
   }
 
   /** Waits for what is being confirmed, and closes the last file. */
@@ -75,8 +91,8 @@ export class SearchOutput {
     await this.#confirmer.push(found, this.#keep)
   }
 
-  readonly #keep = (printed: Uint8Array): boolean => {
-    const hasRoom = !this.#full.signal.aborted && this.matches.push(printed)
+  readonly #keep = (line: FoundLine): boolean => {
+    const hasRoom = !this.#full.signal.aborted && this.#shaped.take(line)
     if (!hasRoom) this.#full.abort()
     return hasRoom
   }
