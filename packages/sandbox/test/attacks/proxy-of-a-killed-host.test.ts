@@ -45,9 +45,9 @@ describeNetworks('a killed host', (isolation, backend) => {
     const probe = connect(socketPath).on('error', () => {})
     await once(probe, 'connect')
 
-    const ended = once(held, 'close')
+    const ended = [once(held, 'close'), once(host, 'close')]
     host.kill('SIGKILL')
-    await ended
+    await Promise.all(ended)
     await expect.poll(() => livingProcesses(mark), { timeout: 10_000 }).toEqual([])
     await expect(once(connect(socketPath), 'connect')).rejects.toMatchObject({
       code: 'ECONNREFUSED',
