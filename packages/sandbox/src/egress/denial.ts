@@ -15,7 +15,7 @@ export function explainDenial(denied: DeniedConnection): string {
     'refused-by-callback': `${detail === undefined ? `network.onDecision refused ${where}.` : `${where} is refused. ${printable(detail)}`} ${noWayAround}`,
     'invalid-host': `${where} is not a host name that all programs read alike. Write it in lower case ASCII, an international name in its "xn--" form, an IPv4 address as four decimal numbers.`,
     'address-not-public': `${where} leads to ${detail ?? 'an address'}, which is not an address of the public internet. The user who runs the sandbox can add that address with its port to network.allow.`,
-    'server-name': `the connection to ${where} asked for ${detail ?? 'another host'} in its TLS handshake. Connect to that host by its own name.`,
+    'server-name': `the connection to ${where} asked for ${detail === undefined ? 'another host' : shown(detail)} in its TLS handshake. Connect to that host by its own name.`,
     protocol: `the connection to ${where} speaks neither TLS nor HTTP. The user who runs the sandbox can allow other protocols by naming the port: "${shown(denied.host)}:${port}" in network.allow.`,
     credentials: `the connection to ${where} did not name its command. Use the proxy address in the variable HTTPS_PROXY as it is, with its user name and token.`,
     'too-many-connections': `the command has too many connections open. Close some, or open fewer at the same time.`,
@@ -46,6 +46,15 @@ function shown(host: string): string {
   return visible.includes(':') && !visible.startsWith('[') ? `[${visible}]` : visible
 }
 
+/** In visible ASCII, without the dot at its end. */
+function firstSentence(text: string): string {
+  const [sentence = ''] = text.split(/\.\s/, 1)
+  return sentence
+    .replace(/\.$/, '')
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, 300)
+}
+
 const statuses: Readonly<Partial<Record<NetworkReason, number>>> = {
   'invalid-host': 400,
   credentials: 407,
@@ -57,6 +66,8 @@ const statuses: Readonly<Partial<Record<NetworkReason, number>>> = {
 /** A refusal as an HTTP answer. */
 export interface DenialAnswer {
   readonly status: number
+  /** The reason in one sentence: the one part of an answer to CONNECT that many clients print. */
+  readonly statusText: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
@@ -64,9 +75,11 @@ export interface DenialAnswer {
 export function denialAnswer(denied: DeniedConnection): DenialAnswer {
   const reason = denied.reason ?? 'not-allowed'
   const status = statuses[reason] ?? 403
-  const body = `${explainDenial(denied)}\n`
+  const explanation = explainDenial(denied)
+  const body = `${explanation}\n`
   return {
     status,
+    statusText: firstSentence(explanation),
     headers: {
       'content-type': 'text/plain; charset=utf-8',
       'content-length': String(Buffer.byteLength(body)),

@@ -54,8 +54,8 @@ export async function forwardRequest(
 ): Promise<void> {
   const judged = await judgeRequest(request, inside, context)
   if (!('judgement' in judged)) {
-    const { status, headers, body } = judged
-    response.writeHead(status, headers).end(body)
+    const { status, statusText, headers, body } = judged
+    response.writeHead(status, statusText, headers).end(body)
     return
   }
   const { upstream, judgement } = judged
@@ -71,8 +71,11 @@ export async function forwardRequest(
       response.destroy()
       return
     }
-    const { status, headers, body } = denialAnswer({ ...judgement.decision, reason: 'unreachable' })
-    response.writeHead(status, headers).end(body)
+    const { status, statusText, headers, body } = denialAnswer({
+      ...judgement.decision,
+      reason: 'unreachable',
+    })
+    response.writeHead(status, statusText, headers).end(body)
   })
   response.on('close', () => outgoing.destroy())
   pipeline(request, outgoing, () => {})

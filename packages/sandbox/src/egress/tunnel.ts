@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ByteReader } from './byte-reader.ts'
 import { type FirstBytes, readFirstBytes } from './client-hello.ts'
@@ -8,9 +7,12 @@ import type { Judgement } from './judge.ts'
 import { countBytes, type ProxyContext } from './proxy-context.ts'
 
 /** Answers on a socket that no HTTP server has any more. */
-export function writeAnswer(client: Socket, { status, headers, body }: DenialAnswer): void {
+export function writeAnswer(
+  client: Socket,
+  { status, statusText, headers, body }: DenialAnswer,
+): void {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  client.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`)
+  client.end(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join('')}\r\n${body}`)
 }
 
 /**

@@ -154,3 +154,22 @@ describe('a connection', () => {
     await expect.poll(() => new Promise((done) => server.getConnections((_, n) => done(n)))).toBe(0)
   })
 })
+
+describe('the line of a refusal', () => {
+  test('stays one line, in ASCII, whatever was asked for and answered', async () => {
+    const proxy = await openTestProxy({
+      allow: [],
+      onDecision: () => ({ deny: 'Not today\r\nX-Injected: 1\r\n\r\n\u{1f512}. Later' }),
+    })
+    const answers = await Promise.all(
+      ['evil.test:443', `${'a'.repeat(3_000)}.test:443`].map((authority) =>
+        converse(proxy, Buffer.from(connectHead(proxy, authority), 'latin1')),
+      ),
+    )
+    for (const answer of answers) {
+      const [head = ''] = answer.split('\r\n\r\n', 1)
+      expect(head).toMatch(/^HTTP\/1\.1 40[03] Blocked by the sandbox: [ -~]{1,300}\r\n/)
+      expect(head).not.toMatch(/^x-injected/im)
+    }
+  })
+})

@@ -105,7 +105,10 @@ describe('the proxy of a command', () => {
   test('explains a refusal in the answer and in the record', async () => {
     const proxy = await openTestProxy({ allow: ['good.test'] })
     const answer = await converse(proxy, connectHead(proxy, 'evil.test:443'))
-    expect(answer).toMatch(/^HTTP\/1\.1 403 /)
+    // Of an answer to CONNECT, many clients print the first line alone.
+    expect(answer.split('\r\n', 1)).toEqual([
+      'HTTP/1.1 403 Blocked by the sandbox: evil.test:443 is not in network.allow',
+    ])
     expect(answer).toContain('x-sandbox-denied: 1')
     expect(answer).toContain('x-sandbox-reason: not-allowed')
     expect(answer).toContain('Blocked by the sandbox: evil.test:443 is not in network.allow.')
