@@ -66,9 +66,9 @@ function eitherForm(
 ): void {
   const message =
     cmd === undefined && command === undefined
-      ? 'Pass cmd (with args), or command.'
+      ? 'Pass cmd (with args), or command'
       : command !== undefined && (cmd !== undefined || args !== undefined)
-        ? 'Pass either cmd with args, or command alone.'
+        ? 'Pass either cmd with args, or command alone'
         : undefined
   if (message !== undefined) context.addIssue({ code: 'custom', path: ['cmd'], message })
 }

@@ -25,13 +25,15 @@ export interface FailureContext {
   readonly notes: readonly string[]
   /** What the model may ask for. */
   readonly longestTimeoutMs: number
+  /** Whether it can leave a command running. */
+  readonly hasBackground: boolean
 }
 
 /** A model sees only the message, so it includes how the command ended and the end of its output. */
 export function failure(
   input: BashInput,
   result: RunResult,
-  { notes, longestTimeoutMs }: FailureContext,
+  { notes, ...context }: FailureContext,
 ): SmithersError {
   const details = {
     ...result.error?.details,
@@ -44,8 +46,13 @@ export function failure(
   }
   if (result.error !== undefined) {
     const { code, effect } = result.error
-    const more = timeoutAdvice(input, result, longestTimeoutMs)
-    const message = [inToolsForm(result.error), ...more, ...notes, ...messagesOf(result)].join(' ')
+    const more = timeoutAdvice(input, result, context)
+    const message = [
+      inToolsForm(input, result.error),
+      ...more,
+      ...notes,
+      ...messagesOf(result),
+    ].join(' ')
     return new SmithersError(code, withOutput(message, result), {
       details,
       cause: result.error,
@@ -74,14 +81,23 @@ export function waiting(
 function timeoutAdvice(
   { timeoutMs }: BashInput,
   { status }: RunResult,
-  longestTimeoutMs: number,
+  { longestTimeoutMs, hasBackground }: Omit<FailureContext, 'notes'>,
 ): readonly string[] {
-  if (status !== 'timeout' || timeoutMs === undefined || timeoutMs >= longestTimeoutMs) return []
-  return [`Or pass a longer timeoutMs, up to ${longestTimeoutMs}.`]
+  if (status !== 'timeout') return []
+  const isShort = timeoutMs !== undefined && timeoutMs < longestTimeoutMs
+  return [
+    ...(isShort ? [`Or pass a longer timeoutMs, up to ${longestTimeoutMs}.`] : []),
+    ...(hasBackground ? ['Or leave it running with background: true.'] : []),
+  ]
 }
 
 /** Turns the sandbox's advice, `run("sh", [...])`, into a call of this tool. */
-function inToolsForm({ message, details }: NonNullable<RunResult['error']>): string {
+function inToolsForm(
+  input: BashInput,
+  { message: ofSandbox, details }: NonNullable<RunResult['error']>,
+): string {
+  const isScript = input.command !== undefined && ofSandbox.startsWith('"sh"')
+  const message = isScript ? `"${nameOf(input)}"${ofSandbox.slice('"sh"'.length)}` : ofSandbox
   const { instead } = details
   if (!Array.isArray(instead)) return message
   const [cmd, ...args] = instead.map((word) => JSON.stringify(word))

@@ -81,7 +81,7 @@ function createBackgroundBash(options: BundleOptions, jobs: Jobs): CommandTools[
     async execute({ background, ...input }, ctx) {
       return background === true
         ? startJob(input, ctx, options, jobs)
-        : answerCommand(input, ctx, options)
+        : answerCommand(input, ctx, options, { hasBackground: true })
     },
     toModelOutput: (given) => modelText(given, '(no output)'),
   })
@@ -116,7 +116,11 @@ async function startJob(
   if (result !== undefined) {
     if (result.network !== undefined) recordNetworkUse(ctx, result.network)
     if (result.status === 'exited' && result.exitCode === 0) return withNotes(result, [])
-    throw failure(input, result, { notes: [], longestTimeoutMs: longestMs })
+    throw failure(input, result, {
+      notes: [],
+      longestTimeoutMs: longestMs,
+      hasBackground: false,
+    })
   }
   jobs.add(ctx, job)
   return `${job.read()}\nRead what it prints with bash_output {"id":"${job.id}"}, end it with bash_kill. It ends with this run.`

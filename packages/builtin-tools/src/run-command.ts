@@ -45,6 +45,13 @@ export async function runCommand(
   }
 }
 
+/** What differs between the tools that run commands. */
+export interface AnswerOptions {
+  /** Whether the model can leave a command running. */
+  readonly hasBackground?: boolean
+  readonly onOutput?: (chunk: OutputChunk) => void
+}
+
 /**
  * Runs a command that the model waits for.
  *
@@ -55,7 +62,7 @@ export async function answerCommand(
   input: BashInput,
   ctx: ToolContext,
   options: BundleOptions,
-  onOutput?: (chunk: OutputChunk) => void,
+  { hasBackground = false, onOutput }: AnswerOptions = {},
 ): Promise<string> {
   const { cmd, args } = commandOf(input)
   const longestTimeoutMs = limitsFor(ctx, options).timeoutMs
@@ -69,7 +76,7 @@ export async function answerCommand(
   const { notes, waits } = await network.settle(result)
   if (waits !== undefined) throw waiting(waits, result)
   if (result.status === 'exited' && result.exitCode === 0) return withNotes(result, notes)
-  throw failure(input, result, { notes, longestTimeoutMs })
+  throw failure(input, result, { notes, longestTimeoutMs, hasBackground })
 }
 
 /** Says "in the sandbox" only where a call without isolation of files is refused: the model acts on what it reads. */

@@ -31,8 +31,8 @@ describe('bash with a script', () => {
   })
 
   test.each([
-    ['nothing', {}, 'Pass cmd (with args), or command.'],
-    ['both', { cmd: 'ls', command: 'ls' }, 'Pass either cmd with args, or command alone.'],
+    ['nothing', {}, 'Pass cmd (with args), or command. Correct'],
+    ['both', { cmd: 'ls', command: 'ls' }, 'Pass either cmd with args, or command alone. Correct'],
     ['arguments beside it', { command: 'ls', args: ['-l'] }, 'Pass either cmd with args'],
     ['a script over 100 000 characters', { command: 'x'.repeat(100_001) }, 'command'],
     ['a time of 0', { command: 'ls', timeoutMs: 0 }, 'timeoutMs'],

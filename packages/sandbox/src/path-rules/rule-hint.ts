@@ -1,3 +1,5 @@
+import { isWithin } from './path-order.ts'
+
 const maxShown = 8
 
 /**
@@ -6,15 +8,37 @@ const maxShown = 8
  */
 export function ruleHint(
   output: string,
-  { mounted, denied }: { readonly mounted: readonly string[]; readonly denied: readonly string[] },
+  {
+    mounted,
+    denied,
+    rootDir,
+  }: {
+    readonly mounted: readonly string[]
+    readonly denied: readonly string[]
+    readonly rootDir: string
+  },
 ): string | undefined {
   const hidden = denied.filter((name) => output.includes(name))
   if (hidden.length > 0 && denial.test(output)) {
     return `Commands may neither read nor change ${shown(hidden)}: the option files.deny covers them.`
   }
-  if (mounted.length === 0 || !refusal.test(output)) return undefined
+  if (!refusal.test(output)) return undefined
   const mentioned = mounted.filter((name) => output.includes(name))
+  const outside = mentioned.length > 0 ? undefined : pathOutside(output, rootDir)
+  if (outside !== undefined) {
+    return `Commands can change the root and temporary directories only, not ${JSON.stringify(outside)}. Use a path in the root.`
+  }
+  if (mounted.length === 0) return undefined
   return `Commands may read but not change ${shown(mentioned.length > 0 ? mentioned : mounted)}: protected names, which the option files.protect lists.`
+}
+
+/** An absolute path that a line about a read-only file system names, when it is not in the root. */
+function pathOutside(output: string, rootDir: string): string | undefined {
+  const [, path] =
+    /(?:^|[\s'"`(:])(\/[^\s'"`:]+)[^\n]*(?:Read-only file system|\bEROFS\b)/mu.exec(output) ??
+    /(?:\bEROFS\b)[^\n]*[\s'"`(](\/[^\s'"`:]+)/u.exec(output) ??
+    []
+  return path === undefined || isWithin(path, rootDir) ? undefined : path
 }
 
 function shown(names: readonly string[]): string {

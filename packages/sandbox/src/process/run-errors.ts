@@ -79,7 +79,7 @@ export function missingCommand(
     ? `No shell reads the command line: pass the words as args, or use ${shownRun(instead)}.`
     : command.includes('/')
       ? 'Check the path: it starts at the working directory.'
-      : 'Check the spelling, install it, or pass a path.'
+      : 'Check the spelling, pass a path, or use another program.'
   return new SandboxError('TOOL_SPAWN_FAILED', `Command not found: "${command}". ${hint}`, {
     details: { command, lookup, ...(isLine ? { instead } : {}) },
     effect: 'none',

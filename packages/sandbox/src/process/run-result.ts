@@ -67,7 +67,10 @@ function hintFor(
   { violations, refusals, network }: IsolatedCommand,
   { mounted, denied }: RuleEffects,
 ): string | undefined {
-  const byRule = files === 'enforced' ? ruleHint(output, { mounted, denied }) : undefined
+  const byRule =
+    files === 'enforced'
+      ? ruleHint(output, { mounted, denied, rootDir: refusals.rootDir })
+      : undefined
   if (byRule !== undefined) return byRule
   // Most clients hide what the proxy answers.
   const [blocked] = network?.violations ?? []

@@ -78,7 +78,7 @@ describe('a protected name', () => {
     await expect(files.remove('.git/hooks', { recursive: true })).rejects.toThrow(denied)
     await expect(files.remove('.git', { recursive: true })).rejects.toThrow(denied)
     await expect(files.rename('.git', 'git')).rejects.toThrow(denied)
-    await expect(files.chmod('.npmrc', 0o777)).rejects.toThrow('protect option')
+    await expect(files.chmod('.npmrc', 0o777)).rejects.toThrow('is protected')
     await files.write('.git/info/exclude', 'allowed')
     expect(readFileSync(join(root, '.git/config'), 'utf8')).toBe('[core]')
     expect(existsSync(join(root, '.github'))).toBe(false)

@@ -194,7 +194,10 @@ function trimSlashes(text: string): string {
 function refusal(path: string, because: string, option: string, rule: string): SandboxError {
   return new SandboxError(
     'TOOL_PATH_DENIED',
-    `${quotePath(path)} cannot be ${option === 'deny' ? 'used' : 'changed'}: ${because}. Work on another file, or change the sandbox's ${option} option.`,
-    { details: { path, rule: option, match: rule }, effect: 'none' },
+    `${quotePath(path)} cannot be ${option === 'deny' ? 'used' : 'changed'}: ${because}. Work on another file, or tell the user what has to change there.`,
+    {
+      details: { path, rule: option, match: rule, option: `files.${option}` },
+      effect: 'none',
+    },
   )
 }

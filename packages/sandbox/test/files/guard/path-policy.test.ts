@@ -26,7 +26,7 @@ describe('createPathPolicy', () => {
       protectedNames: ['.git/hooks'],
       foldCase: true,
     })
-    expect(() => protecting.check('.GIT/Hooks/x', 'change')).toThrow('protect option')
+    expect(() => protecting.check('.GIT/Hooks/x', 'change')).toThrow('is protected')
     expect(() => protecting.check('.GIT/Hooks/x', 'read')).not.toThrow()
   })
 
