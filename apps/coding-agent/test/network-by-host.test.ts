@@ -44,11 +44,11 @@ const bash = (address: string) => ({
 describe.runIf(hasOwnNetwork)('smithers run --allow-host', () => {
   test('lets commands reach that host alone, and shows what they asked for', async () => {
     const [good, evil] = [await countingServer(), await countingServer()]
-    const place = await surroundings(
+    const site = await surroundings(
       inTurn([bash(good.address), bash(evil.address), { text: 'Done.' }]),
     )
     const flags = ['--allow-host', good.address, '--allow-host', 'other.test', '--json']
-    const { exitCode, stdout } = await run(place.server, place, ...flags)
+    const { exitCode, stdout } = await run(site.server, site, ...flags)
     expect(exitCode).toBe(0)
     expect([good.requests(), evil.requests()]).toEqual([1, 0])
     const ended = documents(stdout).filter(({ type }) => type === 'call-end')
@@ -56,7 +56,7 @@ describe.runIf(hasOwnNetwork)('smithers run --allow-host', () => {
       [null, { connections: [{ host: '127.0.0.1', allowed: true, rule: good.address }] }],
       ['TOOL_COMMAND_FAILED', { connections: [{ allowed: false, reason: 'not-allowed' }] }],
     ])
-    const show = (seq: string): Promise<Outcome> => runSmithers(['show', seq, '--log', place.log])
+    const show = (seq: string): Promise<Outcome> => runSmithers(['show', seq, '--log', site.log])
     expect((await show('1')).stdout).toMatch(
       new RegExp(
         `network\nallowed ${good.address} {2}\\d+ bytes out, \\d+ in, by "${good.address}"`,
@@ -65,14 +65,14 @@ describe.runIf(hasOwnNetwork)('smithers run --allow-host', () => {
     expect((await show('2')).stdout).toContain(`network\nrefused ${evil.address}  not-allowed`)
   })
 
-  test('pauses with --ask-hosts, and goes on after the approval for the whole run', async () => {
-    const place = await surroundings(
+  test('pauses with --ask-hosts, and continues after the approval for the whole run', async () => {
+    const site = await surroundings(
       inTurn([bash('first.test'), bash('first.test'), { text: 'Done.' }]),
     )
-    const paused = await run(place.server, place, '--ask-hosts')
+    const paused = await run(site.server, site, '--ask-hosts')
     expect(paused.exitCode).toBe(3)
     expect(paused.stdout).toContain('Let bash connect to first.test:80? Command: curl')
-    const listed = await runSmithers(['approvals', '--log', place.log])
+    const listed = await runSmithers(['approvals', '--log', site.log])
     expect(listed.stdout).toContain('"host":"first.test","port":80,"command":"curl')
     const id = /apr_[\w-]+/.exec(listed.stdout)?.[0] ?? ''
     const approved = await runSmithers([
@@ -82,13 +82,13 @@ describe.runIf(hasOwnNetwork)('smithers run --allow-host', () => {
       '--by',
       'mia',
       '--log',
-      place.log,
+      site.log,
     ])
     expect([approved.exitCode, approved.stdout]).toEqual([
       0,
       expect.stringContaining('bash (network)  approved'),
     ])
-    const resumed = await run(place.server, place, '--ask-hosts', '--json')
+    const resumed = await run(site.server, site, '--ask-hosts', '--json')
     expect(resumed.exitCode).toBe(0)
     // It was let through, and the name leads nowhere.
     const [ended] = documents(resumed.stdout).filter(({ type }) => type === 'call-end')
@@ -100,8 +100,8 @@ describe.runIf(hasOwnNetwork)('smithers run --allow-host', () => {
 
 describe('hosts on the command line', () => {
   test('are refused with what is wrong, before anything begins', async () => {
-    const place = await surroundings(inTurn([{ text: 'Done.' }]))
-    const both = await run(place.server, place, '--allow-network', '--allow-host', 'good.test')
+    const site = await surroundings(inTurn([{ text: 'Done.' }]))
+    const both = await run(site.server, site, '--allow-network', '--allow-host', 'good.test')
     expect([both.exitCode, both.stderr]).toEqual([
       2,
       expect.stringContaining('--allow-network opens every host.'),
@@ -109,9 +109,9 @@ describe('hosts on the command line', () => {
     const [expected, message] = hasOwnNetwork
       ? [2, '--allow-host is "http://good.test/". Pass a host without a scheme or path']
       : [1, 'needs the backend "namespaces" or "bubblewrap"']
-    const url = await run(place.server, place, '--allow-host', 'http://good.test/')
+    const url = await run(site.server, site, '--allow-host', 'http://good.test/')
     expect([url.exitCode, url.stderr]).toEqual([expected, expect.stringContaining(message)])
-    expect(place.server.requests).toEqual([])
+    expect(site.server.requests).toEqual([])
   })
 })
 
@@ -130,7 +130,7 @@ export default smithers(() => (
 `
 
 describe.runIf(hasOwnNetwork)('smithers up --allow-host', () => {
-  test('keeps the hosts for a resume, which takes more only when it is told to', async () => {
+  test('keeps the hosts for a resume, which takes more only with --accept-wider-network', async () => {
     const server = await countingServer()
     const folder = temporaryFolder()
     const project = join(folder, 'project')

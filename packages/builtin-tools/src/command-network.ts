@@ -54,10 +54,10 @@ export function decisionWithoutAsking(
   const { onDecision } = networkOfCall(ctx, bundle)
   if (onDecision === undefined) return undefined
   return async (decision) => {
-    const answer: unknown = await onDecision(decision)
-    if (answer === undefined || answer === 'allow') return answer
-    if (answer !== 'ask') return 'deny'
-    return { deny: 'approval is asked only for commands that do not run in the background' }
+    const answer = await onDecision(decision)
+    if (answer !== 'ask') return answer
+    if (!canBeApproved(decision)) return undefined
+    return { deny: 'It needs approval, which no command in the background can ask for.' }
   }
 }
 

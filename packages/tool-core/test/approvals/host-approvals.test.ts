@@ -123,7 +123,7 @@ describe('a host that needs approval', () => {
     expect(other.reached).toEqual([])
   })
 
-  test('stays refused after a rejection, which says who and why, and the run goes on', async () => {
+  test('stays refused after a rejection, which says who and why, and the run continues', async () => {
     const log = createMemoryLog()
     await expect(attempt(log).ask([registry])).rejects.toThrow(paused)
     const [{ id } = { id: '' }] = await pendingApprovals({ log })
@@ -135,7 +135,7 @@ describe('a host that needs approval', () => {
     await expect(second.run.settle()).resolves.toBeUndefined()
   })
 
-  test('is held while onApproval decides', async () => {
+  test('waits while onApproval decides', async () => {
     const log = createMemoryLog()
     const asked: unknown[] = []
     const { run, reached, ask } = attempt(log, 1, {
