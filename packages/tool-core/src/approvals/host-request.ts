@@ -93,7 +93,7 @@ function isForRun({ approvedArgsJson }: ApprovalRow): boolean {
 }
 
 /**
- * Notes that a connection was made with an approval, so that its run counts as open no more. The approval still counts. A
+ * Notes that a connection was made with an approval, so that a prune may remove its run. The approval still counts. A
  * failure is reported and changes nothing.
  */
 export async function useHostApproval(
