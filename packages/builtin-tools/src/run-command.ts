@@ -49,6 +49,8 @@ export async function runCommand(
 export interface AnswerOptions {
   /** Whether the model can leave a command running. */
   readonly hasBackground?: boolean
+  /** What ends the command. @default the call's own */
+  readonly signal?: AbortSignal
   readonly onOutput?: (chunk: OutputChunk) => void
 }
 
@@ -62,13 +64,13 @@ export async function answerCommand(
   input: BashInput,
   ctx: ToolContext,
   options: BundleOptions,
-  { hasBackground = false, onOutput }: AnswerOptions = {},
+  { hasBackground = false, signal = ctx.abortSignal, onOutput }: AnswerOptions = {},
 ): Promise<string> {
   const { cmd, args } = commandOf(input)
   const longestTimeoutMs = limitsFor(ctx, options).timeoutMs
   const network = commandNetwork(ctx, options, [cmd, ...args])
   const result = await runCommand(input, ctx, options, {
-    signal: ctx.abortSignal,
+    signal,
     timeoutMs: Math.min(input.timeoutMs ?? longestTimeoutMs, longestTimeoutMs),
     onDecision: network.onDecision,
     ...(onOutput === undefined ? {} : { onOutput }),
