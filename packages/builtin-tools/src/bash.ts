@@ -2,6 +2,7 @@ import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { type BashInput, bashSchema } from './bash-input.ts'
 import { type BundleOptions, defaultOptions, modelBudget } from './bundle-options.ts'
 import { modelText } from './model-text.ts'
+import { argumentsOf } from './strict-arguments.ts'
 import { opensNetwork } from './network-of-call.ts'
 import { answerCommand, whereItRuns } from './run-command.ts'
 
@@ -28,7 +29,7 @@ export function createBashTool(options: BundleOptions): DefinedTool<BashInput, s
   return defineTool({
     name: 'bash',
     description: describeBash(options, 'Background processes end with the command.'),
-    schema: bashSchema,
+    schema: argumentsOf(bashSchema, options),
     ...modelBudget(options, bashAdvice),
     sideEffect: true,
     idempotent: false,

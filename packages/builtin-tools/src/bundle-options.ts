@@ -45,6 +45,8 @@ export interface BundleOptions {
    * it refuses otherwise. `grep` searches in the order of paths and cuts lines of more than 2 000 bytes. @default false
    */
   readonly paging?: boolean | undefined
+  /** Refuse arguments that a tool does not know, by name, instead of ignoring them. @default false */
+  readonly strictArguments?: boolean | undefined
   /** Rules for files: extra readable paths for commands, denied globs, protected names, hard links. */
   readonly files?: SandboxOptions['files'] | undefined
   /** Environment of commands: names to pass, values to set. */
@@ -82,6 +84,7 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   commands: sandboxOptions.commands,
   modelBudget: budget,
   paging: flag,
+  strictArguments: flag,
   files: sandboxOptions.files,
   env: sandboxOptions.env,
   gitIdentity: sandboxOptions.gitIdentity,

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { editFile } from './edit-file.ts'
 import { withPathAdvice } from './near-names.ts'
 import { withFiles } from './sandbox-for-context.ts'
+import { argumentsOf } from './strict-arguments.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link edit}. */
@@ -40,7 +41,7 @@ export function createEditTool(options: BundleOptions): DefinedTool<EditInput, s
     name: 'edit',
     description:
       'Change an existing text file with a unified diff. Every hunk needs unchanged lines around it that match the file at one position only. Nothing is changed unless all hunks apply.',
-    schema,
+    schema: argumentsOf(schema, options),
     sideEffect: true,
     idempotent: false,
     effectScope: 'workspace',

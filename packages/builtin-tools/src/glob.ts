@@ -4,6 +4,7 @@ import { defaultOptions, modelBudget, type BundleOptions } from './bundle-option
 import { noteOfEmptyResult } from './empty-result.ts'
 import type { GlobInput } from './glob-input.ts'
 import { modelText } from './model-text.ts'
+import { argumentsOf } from './strict-arguments.ts'
 
 const schema = z.object({
   pattern: z
@@ -36,7 +37,7 @@ export function createGlobTool(options: BundleOptions): DefinedTool<GlobInput, s
     description:
       'Find files and directories by name. Returns sorted paths from the root, one a line, directories with a slash at the end. ' +
       'Files ignored by .gitignore are skipped.',
-    schema,
+    schema: argumentsOf(schema, options),
     ...modelBudget(options, 'Narrow the pattern or the path.'),
     async execute(input, ctx) {
       // Loaded with the first search, to keep importing the package fast.

@@ -4,6 +4,7 @@ import { defaultOptions, modelBudget, type BundleOptions } from './bundle-option
 import { noteOfEmptyResult } from './empty-result.ts'
 import type { GrepInput } from './grep-input.ts'
 import { modelText } from './model-text.ts'
+import { argumentsOf } from './strict-arguments.ts'
 
 /** Program arguments cannot contain NUL. */
 function withoutNul(text: z.ZodString): z.ZodString {
@@ -40,7 +41,7 @@ export function createGrepTool(options: BundleOptions): DefinedTool<GrepInput, s
     description:
       'Search files with ripgrep. Returns matching lines as path:line:text, or an empty string when nothing matches. ' +
       'Files ignored by .gitignore are skipped.',
-    schema,
+    schema: argumentsOf(schema, options),
     ...modelBudget(options, 'Search for less: a narrower pattern, path or glob.'),
     async execute(input, ctx) {
       // Loaded with the first search, to keep importing the package fast.

@@ -13,6 +13,7 @@ import { numberedLines } from './numbered-lines.ts'
 import { readPage } from './read-page.ts'
 import { type PartRequest, readPart } from './read-part.ts'
 import { withFiles } from './sandbox-for-context.ts'
+import { argumentsOf } from './strict-arguments.ts'
 import { defaultOptions, limitsFor, modelBudget, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link read}. */
@@ -47,7 +48,7 @@ export function createReadTool(options: BundleOptions): DefinedTool<ReadInput, s
     description:
       'Read a UTF-8 text file. For a large file, read a part of it: offset is the first line (from 1), limit the number of lines.' +
       (options.paging === true ? ' Without a limit, as much as fits. Shows images too.' : ''),
-    schema,
+    schema: argumentsOf(schema, options),
     // Decoded for this call.
     returnsWholeText: true,
     ...modelBudget(options, 'Read a part of it with offset and limit (lines).'),

@@ -12,6 +12,7 @@ import { diffPreview } from './diff-preview.ts'
 import { replacedText, type Replacement } from './replaced-text.ts'
 import { withPathAdvice } from './near-names.ts'
 import { withFiles } from './sandbox-for-context.ts'
+import { argumentsOf } from './strict-arguments.ts'
 
 /** Input of {@link replace}. */
 export interface ReplaceInput {
@@ -49,7 +50,7 @@ export function createReplaceTool(options: BundleOptions): DefinedTool<ReplaceIn
     name: 'replace',
     description:
       'Replace a piece of text in an existing text file. oldText must occur exactly once, unless replaceAll is true. To change several parts at once, use edit.',
-    schema,
+    schema: argumentsOf(schema, options),
     sideEffect: true,
     idempotent: false,
     effectScope: 'workspace',

@@ -80,4 +80,5 @@ export function createBuiltinTools(
 export const codingTools: CodingTools = createBuiltinTools({
   only: ['read', 'write', 'edit', 'replace', 'grep', 'glob', 'bash'],
   paging: true,
+  strictArguments: true,
 })

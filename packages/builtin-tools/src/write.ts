@@ -9,6 +9,7 @@ import {
 import { z } from 'zod'
 import { diffPreview } from './diff-preview.ts'
 import { withFiles } from './sandbox-for-context.ts'
+import { argumentsOf } from './strict-arguments.ts'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 
 /** Input of {@link write}. */
@@ -35,7 +36,7 @@ export function createWriteTool(options: BundleOptions): DefinedTool<WriteInput,
     name: 'write',
     description:
       'Write a file, replacing any existing contents; missing directories are created. To change a part of a file, use edit.',
-    schema,
+    schema: argumentsOf(schema, options),
     sideEffect: true,
     idempotent: false,
     // The change is under the root, visible with `git diff`.
