@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, readdirSync, readFileSync, realpathS
 import { homedir } from 'node:os'
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path'
 
-/** A place that was not read, and why. */
+/** A source that was left out, and why. */
 export interface SkippedSource {
   /** A file, or a program. */
   readonly from: string
@@ -37,7 +37,7 @@ export class OutsideSources {
 
   /** Whether a name leads into the root. A name that cannot be followed is judged by its parent. */
   isInside(path: string): boolean {
-    const way = relative(this.#rootDir, placeOf(path))
+    const way = relative(this.#rootDir, realPathOf(path))
     return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
   }
 
@@ -107,8 +107,8 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** The place of a file, or of the nearest directory above it that exists. */
-function placeOf(path: string): string {
+/** Where a file really is, or the nearest directory above it that exists. */
+function realPathOf(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     try {
       return realpathSync(at)

@@ -33,7 +33,7 @@ async function npmSettings(
   try {
     return JSON.parse(printed ?? '{}') as Record<string, unknown>
   } catch {
-    sources.skip('npm', 'its answer is no JSON')
+    sources.skip('npm', 'its answer is not JSON')
     return {}
   }
 }
