@@ -37,7 +37,7 @@ const fields = {
     .min(1)
     .max(maxScriptLength)
     .optional()
-    .describe('In place of cmd and args: a script that sh runs.'),
+    .describe('A script that sh runs, instead of cmd and args.'),
   timeoutMs: z.int().min(1).optional().describe('Kill it after this many milliseconds.'),
   opts: z
     .object({

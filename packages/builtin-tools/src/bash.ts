@@ -10,7 +10,7 @@ import { answerCommand, whereItRuns } from './run-command.ts'
 export const bashAdvice =
   'For less, filter the output (head, tail, grep), or write it to a file and read parts of that.'
 
-/** What the model is told of `bash`. */
+/** The description of `bash` for the model. */
 export function describeBash(options: BundleOptions, background: string): string {
   return (
     `Run a program${whereItRuns(options)}: { cmd, args } starts one without a shell; { command } is a script for sh, for pipes, ` +

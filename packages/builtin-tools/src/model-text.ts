@@ -1,7 +1,7 @@
 /** What the AI SDK hands to `toModelOutput`: 6 and 7 an object, 5 the output alone. */
 type GivenOutput = { readonly output: string } | string
 
-/** A result as text for the model; `whenEmpty` in place of an empty one, which a model may take for a failure. */
+/** A result as text for the model; `whenEmpty` instead of an empty one, which a model may take for a failure. */
 export function modelText(
   given: GivenOutput,
   whenEmpty: string,

@@ -26,4 +26,14 @@ export {
   type WorkflowEvent,
   type WorkflowResult,
 } from '@smithers/workflow'
-export { bash, createBuiltinTools, edit, grep, read, tools, write } from '@smithers/builtin-tools'
+export {
+  bash,
+  createBuiltinTools,
+  createCommandTools,
+  createLiveBash,
+  edit,
+  grep,
+  read,
+  tools,
+  write,
+} from '@smithers/builtin-tools'

@@ -1,2 +1,12 @@
 // The built-in tools alone.
-export { bash, createBuiltinTools, edit, grep, read, tools, write } from '@smithers/builtin-tools'
+export {
+  bash,
+  createBuiltinTools,
+  createCommandTools,
+  createLiveBash,
+  edit,
+  grep,
+  read,
+  tools,
+  write,
+} from '@smithers/builtin-tools'

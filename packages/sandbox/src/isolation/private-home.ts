@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isWithin } from '../path-rules/path-order.ts'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from './process-directory.ts'
 
-/** A home directory that the commands of one sandbox share, in place of the user's. */
+/** A home directory that the commands of one sandbox share instead of the user's. */
 export interface PrivateHome {
   readonly directory: string
   remove(): void

@@ -1,5 +1,5 @@
 /**
- * Tells package managers that there is no network: they would retry each download for a minute, in silence, and a command
+ * Tells package managers to work offline: without a network they would retry each download for a minute, in silence, and a command
  * would end at its time limit. What they have in their caches still works.
  */
 export const offlineEnvironment: Readonly<Record<string, string>> = Object.freeze({

@@ -18,7 +18,7 @@ echo kept > ~/.cache/kept
 `
 
 describeIsolations('what commands leave in their home', (isolation) => {
-  test('is there for the next command, and for nothing and nobody else', async () => {
+  test('lasts until the next command, and reaches nothing else', async () => {
     const own = newRoot()
     process.env['HOME'] = own
     const sandbox = await newSandbox({ isolation })

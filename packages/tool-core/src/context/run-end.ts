@@ -3,7 +3,7 @@ import { getToolContext } from './ambient-context.ts'
 
 /**
  * Calls `listener` once when the attempt of the run ends whose tool is being called: the program settled it, its signal was
- * aborted, or it failed. A tool that leaves something running ends it there. Outside a run there is no such end.
+ * aborted, or it failed. A tool that leaves something running ends it there. Outside a run, the listener is never called.
  *
  * @returns a function that forgets the listener
  */

@@ -74,7 +74,7 @@ function etcMounts({ files, links, directories }: EtcEntries): MountStep[] {
   ]
 }
 
-/** Its own place, from which each command takes it. */
+/** The shared home at its own path, from which each command mounts it. */
 function homePlace({ policy }: StartRequest): MountStep[] {
   const { home, access } = policy
   return home === undefined || access === 'read' ? [] : [mount.place(home)]
