@@ -7,6 +7,7 @@ import { createSandbox } from '@smithers/sandbox'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { documents, inTurn, run, surroundings } from './fixtures/model-run.ts'
 import { type Outcome, runSmithers } from './fixtures/smithers-process.ts'
+import { keys, noTerminal, smithersAtTerminal } from './fixtures/terminal-session.ts'
 import { temporaryFolder } from './fixtures/temporary-folder.ts'
 
 const sandbox = await createSandbox({ rootDir: tmpdir(), warn() {} })
@@ -158,3 +159,53 @@ describe.runIf(hasOwnNetwork)('smithers up --allow-host', () => {
     expect([meant.exitCode, server.requests()]).toEqual([0, 1])
   })
 })
+
+const askingTwice = `
+import { bash } from '@smithers/builtin-tools'
+import { createSmithers } from '@smithers/orchestrator'
+const { Workflow, Task, smithers } = createSmithers({})
+const fetch = (agent) =>
+  bash
+    .execute(
+      { cmd: 'curl', args: ['-A', agent, ...${JSON.stringify(curl('first.test'))}] },
+      { toolCallId: agent, messages: [] },
+    )
+    .catch(() => {})
+export default smithers(() => (
+  <Workflow name="ask">
+    <Task id="fetch">
+      {async () => {
+        await fetch('one')
+        await fetch('two')
+      }}
+    </Task>
+  </Workflow>
+))
+`
+
+describe.runIf(hasOwnNetwork && (noTerminal === undefined || process.env['CI'] !== undefined))(
+  'a question about a host at a terminal',
+  () => {
+    test('is answered once for the whole run', async () => {
+      const folder = temporaryFolder()
+      const project = join(folder, 'project')
+      mkdirSync(project)
+      writeFileSync(join(folder, 'ask.tsx'), askingTwice)
+      const log = join(folder, 'runs.db')
+      const up = ['up', 'ask.tsx', '--root', project, '--run', 'r', '--ask-hosts', '--log', log]
+      const terminal = smithersAtTerminal(up, folder)
+      await terminal.seen(/Let bash connect to first\.test:80\? Command: curl -A one/)
+      await terminal.seen(/Approve this call\?/)
+      terminal.press(keys.down)
+      await terminal.seen(/● Approve this host for the whole run/)
+      terminal.press(keys.enter)
+      expect(await terminal.exitCode).toBe(0)
+      expect(terminal.printed()).not.toContain('Command: curl -A two')
+      // Both were let through, and the name leads nowhere.
+      for (const seq of ['1', '2']) {
+        const shown = await runSmithers(['show', seq, '--log', log])
+        expect(shown.stdout).toContain('allowed first.test:80')
+      }
+    })
+  },
+)
