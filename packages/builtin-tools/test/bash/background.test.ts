@@ -46,15 +46,21 @@ function commands(isolation: Isolation = 'auto', options: { abortSignal?: AbortS
 /** Prints when it is there, then counts in a file until it is killed. */
 const counting = 'echo ready; n=0; while :; do n=$((n+1)); echo $n > count; sleep 0.05; done'
 
+function countIn(root: string): string {
+  const file = join(root, 'count')
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
 /** The file no longer changes. */
 async function hasStopped(root: string): Promise<boolean> {
-  const count = (): string => readFileSync(join(root, 'count'), 'utf8')
-  let before = ''
+  // Empty when the command was killed between emptying the file and writing to it.
+  let before: string | undefined
   await expect
     .poll(
       () => {
-        const isSame = before !== '' && before === count()
-        before = count()
+        const now = countIn(root)
+        const isSame = before === now
+        before = now
         return isSame
       },
       { interval: 300, timeout: 10_000 },
@@ -93,8 +99,8 @@ describe.each(['none', 'auto'] as const)(
       const { start, run, root } = commands(isolation)
       await start(counting)
       // Control: until then it counts.
-      const before = readFileSync(join(root, 'count'), 'utf8')
-      await expect.poll(() => readFileSync(join(root, 'count'), 'utf8')).not.toBe(before)
+      const before = countIn(root)
+      await expect.poll(() => countIn(root), { timeout: 10_000 }).not.toBe(before)
       await run.settle()
       expect(await hasStopped(root)).toBe(true)
     })

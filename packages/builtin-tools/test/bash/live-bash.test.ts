@@ -48,12 +48,13 @@ describe('createLiveBash', () => {
     for await (const view of start(counting)) if (view !== '') break
     const count = (): string => readFileSync(join(root, 'count'), 'utf8')
     expect(existsSync(join(root, 'count'))).toBe(true)
-    let before = ''
+    let before: string | undefined
     await expect
       .poll(
         () => {
-          const isSame = before === count()
-          before = count()
+          const now = count()
+          const isSame = before === now
+          before = now
           return isSame
         },
         { interval: 300, timeout: 10_000 },
