@@ -1,6 +1,6 @@
 import { patchFailed } from './unified-diff-error.ts'
 
-const openingFence = /^ {0,3}(`{3,}|~{3,})\s*[\w.+-]*\s*$/u
+const openingFence = /^ {0,3}(`{3,}|~{3,}) ?[\w.+-]*$/u
 const patchSyntax = /^(?:@@|---\s|\+\+\+\s|\*\*\* |diff |Index:)/u
 
 /**
@@ -9,8 +9,10 @@ const patchSyntax = /^(?:@@|---\s|\+\+\+\s|\*\*\* |diff |Index:)/u
  * @throws SmithersError `TOOL_PATCH_FAILED` when the fence may end at several lines
  */
 export function withoutFence(lines: readonly string[]): readonly string[] {
-  const start = lines.findIndex((line) => openingFence.test(line) || patchSyntax.test(line))
-  const fence = openingFence.exec(lines[start] ?? '')?.[1]
+  const start = lines.findIndex(
+    (line) => openingFence.test(line.trimEnd()) || patchSyntax.test(line),
+  )
+  const fence = openingFence.exec((lines[start] ?? '').trimEnd())?.[1]
   if (fence === undefined) return lines
   const inside = lines.slice(start + 1)
   const closing = new RegExp(`^ {0,3}[${fence[0]}]{${fence.length},}\\s*$`, 'u')

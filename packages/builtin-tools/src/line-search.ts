@@ -89,8 +89,13 @@ export class LineSearch {
     return this.#positions
   }
 
-  #count(): void {
-    this.#comparisons += 1
+  /** Counts comparisons that are made elsewhere for the same patch. */
+  spend(comparisons: number): void {
+    this.#count(comparisons)
+  }
+
+  #count(comparisons = 1): void {
+    this.#comparisons += comparisons
     if (this.#comparisons <= maxComparisons) return
     throw patchFailed(
       'locating its hunks takes too much work: their line numbers are wrong and their lines occur too often. Correct the line numbers, or split the patch.',

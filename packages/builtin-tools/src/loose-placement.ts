@@ -65,6 +65,7 @@ function candidatesOf(search: LineSearch, hunk: LooseHunk): readonly number[] {
     const last = lines.length - length
     return search.matches(hunk, last) ? [last] : []
   }
+  search.spend(lines.length * hunk.anchors.length)
   const block = anchoredBlock(lines, hunk.anchors)
   // Lines that the hunk shares with its anchor may precede it.
   const first = Math.max(0, block.from - length + 1)

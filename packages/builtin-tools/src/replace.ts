@@ -9,7 +9,7 @@ import {
 import { z } from 'zod'
 import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
 import { diffPreview } from './diff-preview.ts'
-import { replacedText, type Replacement } from './replaced-text.ts'
+import { contentTooLarge, replacedText, type Replacement } from './replaced-text.ts'
 import { withPathAdvice } from './near-names.ts'
 import { withFiles } from './sandbox-for-context.ts'
 import { argumentsOf } from './strict-arguments.ts'
@@ -65,14 +65,12 @@ export function createReplaceTool(options: BundleOptions): DefinedTool<ReplaceIn
       const { maxOutputBytes } = limitsFor(ctx, options)
       const bytes = fingerprint(oldText).bytes + fingerprint(newText).bytes
       if (bytes > maxOutputBytes)
-        throw tooLarge('oldText and newText have', path, bytes, maxOutputBytes)
+        throw contentTooLarge('oldText and newText have', path, bytes, maxOutputBytes)
       if (oldText === newText) throw changesNothing(path)
       let lines: readonly number[] = []
       const change = (before: string): string => {
-        const replaced = replacedText(before, { path, oldText, newText, replaceAll })
-        const size = Buffer.byteLength(replaced.text)
-        if (size > maxOutputBytes)
-          throw tooLarge('the changed file would have', path, size, maxOutputBytes)
+        const given = { path, oldText, newText, replaceAll }
+        const replaced = replacedText(before, given, maxOutputBytes)
         lines = replaced.lines
         return replaced.text
       }
@@ -99,7 +97,8 @@ async function previewReplace(
   const change: Replacement = { path, oldText, newText, replaceAll }
   try {
     const before = await withFiles(ctx, options, (files) => files.readText(path))
-    return await diffPreview(path, before, replacedText(before, change).text)
+    const { maxOutputBytes } = limitsFor(ctx, options)
+    return await diffPreview(path, before, replacedText(before, change, maxOutputBytes).text)
   } catch {
     return diffPreview(path, oldText, newText)
   }
@@ -116,14 +115,6 @@ function changesNothing(path: string): SmithersError {
     'INVALID_INPUT',
     'oldText and newText are equal, so nothing would change. Pass the text as it should become as newText.',
     { details: { path }, effect: 'none' },
-  )
-}
-
-function tooLarge(what: string, path: string, bytes: number, maxBytes: number): SmithersError {
-  return new SmithersError(
-    'TOOL_CONTENT_TOO_LARGE',
-    `Content too large: ${what} ${bytes} bytes, the limit is ${maxBytes} (${JSON.stringify(path)}). Nothing was changed; replace less at once.`,
-    { details: { path, bytes, maxBytes }, effect: 'none' },
   )
 }
 

@@ -24,9 +24,13 @@ const maxShown = 10
  * CRLF when it does not occur as written.
  *
  * @throws SmithersError `TOOL_REPLACE_FAILED` when the passage is missing or occurs several times,
- * `TOOL_PATCH_ALREADY_APPLIED` when only the new text is there
+ * `TOOL_PATCH_ALREADY_APPLIED` when only the new text is there, `TOOL_CONTENT_TOO_LARGE` when the result would be
  */
-export function replacedText(text: string, given: Replacement): ReplacedText {
+export function replacedText(
+  text: string,
+  given: Replacement,
+  maxBytes: number = Infinity,
+): ReplacedText {
   const { path, replaceAll } = given
   const { oldText, newText } = withEndingsOf(text, given)
   const first = text.indexOf(oldText)
@@ -37,6 +41,11 @@ export function replacedText(text: string, given: Replacement): ReplacedText {
     throw severalTimes(path, starts.length, linesOf(text, starts))
   }
   const starts = replaceAll ? positionsOf(text, oldText, oldText.length) : [first]
+  const bytes =
+    Buffer.byteLength(text) +
+    starts.length * (Buffer.byteLength(newText) - Buffer.byteLength(oldText))
+  // Before it is built: a short text can occur often enough to fill the memory.
+  if (bytes > maxBytes) throw contentTooLarge('the changed file would have', path, bytes, maxBytes)
   const after = replaceAll
     ? text.split(oldText).join(newText)
     : text.slice(0, first) + newText + text.slice(first + oldText.length)
@@ -164,5 +173,18 @@ function refusal(
       details: { path, ...details },
       effect: 'none',
     },
+  )
+}
+
+export function contentTooLarge(
+  what: string,
+  path: string,
+  bytes: number,
+  maxBytes: number,
+): SmithersError {
+  return new SmithersError(
+    'TOOL_CONTENT_TOO_LARGE',
+    `Content too large: ${what} ${bytes} bytes, the limit is ${maxBytes} (${JSON.stringify(path)}). Nothing was changed; replace less at once.`,
+    { details: { path, bytes, maxBytes }, effect: 'none' },
   )
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { applyPatchHunks, readPatch } from '../../src/patch-text.ts'
 
 const program = join(import.meta.dirname, '../fixtures/programs/parse-patch.ts')
 
@@ -38,6 +39,7 @@ describe('a patch crafted to be expensive', () => {
     ['a stray line', `--- f\n+++ f\n${hunk}\n${blanks}x\n`],
     ['a header without numbers', `--- f\n+++ f\n@@${blanks}x${blanks}@@${blanks}\n-a\n+b\n`],
     ['a fence', `\`\`\`diff${blanks}\n${hunk}\`\`\`${blanks}\n`],
+    ['what looks like a fence', `\`\`\`${blanks}!\n${hunk}`],
     ['a hunk header', `--- f\n+++ f\n@@ -1 +1 @@${blanks}x\n-a\n+b\n`],
     ['a signature', `--- f\n+++ f\n${hunk}-- \n2.40${blanks}\n\n`],
     [
@@ -46,5 +48,20 @@ describe('a patch crafted to be expensive', () => {
     ],
   ])('by blanks in %s is read', (_, patch) => {
     expect(parse(patch)).toBe('1 hunks')
+  })
+
+  it('by headers that quote lines is refused', async () => {
+    const text = 'x y\n'.repeat(40_000)
+    const anchors = '@@ nowhere\n'.repeat(15_000)
+    const hunks = '@@ nowhere\n-x\n+y\n'.repeat(9_000)
+    const target = { path: 'f', isNamedBy: async () => true }
+    for (const patch of [`${anchors}-x y\n+z\n`, hunks]) {
+      const read = await readPatch(patch, target)
+      expect(() => applyPatchHunks(text, read, 'f')).toThrow(
+        expect.objectContaining({ code: 'TOOL_PATCH_FAILED' }),
+      )
+    }
+    const few = await readPatch('@@ x\n@@ x y\n-x y\n+z\n', target)
+    expect(applyPatchHunks('x y\n', few, 'f')).toBe('z\n')
   })
 })
