@@ -45,7 +45,7 @@ export function modeChange(): Error {
   )
 }
 
-export function notAChange(): Error {
+function notAChange(): Error {
   return patchFailed(
     'it creates, deletes, renames or copies a file. edit only changes the contents of an existing file; use write to create one.',
   )

@@ -28,12 +28,16 @@ export {
 } from '@smithers/workflow'
 export {
   bash,
+  codingTools,
   createBuiltinTools,
   createCommandTools,
   createLiveBash,
   edit,
+  glob,
   grep,
   read,
+  repairToolCall,
+  replace,
   tools,
   write,
 } from '@smithers/builtin-tools'
