@@ -35,6 +35,17 @@ const rooms = {
     'options/',
     'errors/',
   ],
+  'builtin-tools': [
+    'index',
+    'toolkit',
+    'tools/',
+    'command/',
+    'search/',
+    'patch/',
+    'read/',
+    'bundle/',
+    'model/',
+  ],
   workflow: [
     'index jsx-runtime jsx-dev-runtime',
     'run/',

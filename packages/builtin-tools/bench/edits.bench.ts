@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSandboxFiles } from '@smithers/sandbox'
-import { editFile } from '../src/edit-file.ts'
+import { editFile } from '../src/patch/edit-file.ts'
 import { type Change, changesOf } from './changes-of-history.ts'
 import { shapes } from './patch-shapes.ts'
 

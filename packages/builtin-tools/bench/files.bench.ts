@@ -10,7 +10,7 @@ import { createSandboxFiles } from '@smithers/sandbox'
 import { createToolContext, runWithToolContext } from '@smithers/tool-core'
 import { applyPatch } from 'diff'
 import { printPairedMedians } from '../../sandbox/bench/paired-medians.ts'
-import { editFile } from '../src/edit-file.ts'
+import { editFile } from '../src/patch/edit-file.ts'
 import { alternatingPatches } from './alternating-patches.ts'
 
 const root = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'edit-bench-'))

@@ -1,12 +1,12 @@
 import { type FieldsOf, listOf, oneOf, readOptions } from '@smithers/sandbox/options'
-import { bash, createBashTool } from './bash.ts'
-import { createEditTool, edit } from './edit.ts'
-import { createGlobTool, type glob } from './glob.ts'
-import { createGrepTool, grep } from './grep.ts'
-import { createReadTool, read } from './read.ts'
-import { createReplaceTool, type replace } from './replace.ts'
-import { bundleOptionReaders, type BundleOptions } from './bundle-options.ts'
-import { createWriteTool, write } from './write.ts'
+import { bash, createBashTool } from './tools/bash.ts'
+import { createEditTool, edit } from './tools/edit.ts'
+import { createGlobTool, type glob } from './tools/glob.ts'
+import { createGrepTool, grep } from './tools/grep.ts'
+import { createReadTool, read } from './tools/read.ts'
+import { createReplaceTool, type replace } from './tools/replace.ts'
+import { bundleOptionReaders, type BundleOptions } from './bundle/bundle-options.ts'
+import { createWriteTool, write } from './tools/write.ts'
 
 /** The built-in tools by name. A type alias, so that it is assignable to the AI SDK's `ToolSet`. */
 export type BuiltinTools = {

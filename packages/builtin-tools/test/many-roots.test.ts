@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { SharedByCalls } from '../src/shared-by-calls.ts'
+import { SharedByCalls } from '../src/bundle/shared-by-calls.ts'
 
 test('two thousand roots take no more than 256 descriptors', () => {
   const program = join(import.meta.dirname, 'fixtures/programs/use-many-roots.ts')

@@ -16,7 +16,7 @@ import { grep } from '@smithers/builtin-tools'
 import { createToolContext, runWithToolContext } from '@smithers/tool-core'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startSwapper } from '../../../sandbox/test/fixtures/swapper.ts'
-import { ripgrepPath } from '../../src/find-ripgrep.ts'
+import { ripgrepPath } from '../../src/search/find-ripgrep.ts'
 
 const directories = 24
 const searches = 120

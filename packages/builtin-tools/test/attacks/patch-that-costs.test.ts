@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { applyPatchHunks, readPatch } from '../../src/patch-text.ts'
+import { applyPatchHunks, readPatch } from '../../src/patch/patch-text.ts'
 
 const program = join(import.meta.dirname, '../fixtures/programs/parse-patch.ts')
 

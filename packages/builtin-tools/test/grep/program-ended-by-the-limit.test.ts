@@ -7,7 +7,9 @@ import { createTask } from '../fixtures/grep-task.ts'
 
 const program = vi.hoisted(() => ({ path: '' }))
 
-vi.mock('../../src/find-ripgrep.ts', () => ({ ripgrepPath: () => Promise.resolve(program.path) }))
+vi.mock('../../src/search/find-ripgrep.ts', () => ({
+  ripgrepPath: () => Promise.resolve(program.path),
+}))
 
 const lineCount = 400_000
 const line = 'token\n'

@@ -12,7 +12,7 @@ import {
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import * as fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { replacedText } from '../../src/replaced-text.ts'
+import { replacedText } from '../../src/patch/replaced-text.ts'
 import { code } from '../fixtures/error-code.ts'
 import { createFileTask, type FileTask } from '../fixtures/file-task.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PermittedMatches } from '../src/permitted-matches.ts'
+import { PermittedMatches } from '../../src/search/permitted-matches.ts'
 
 const isDenied = (path: string): boolean => /(?:^|\/)key$/u.test(path)
 

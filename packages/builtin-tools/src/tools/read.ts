@@ -7,14 +7,19 @@ import {
 } from '@smithers/tool-core'
 import { z } from 'zod'
 import type { SandboxFiles } from '@smithers/sandbox'
-import { imageOf, isImagePath, readImage } from './image-file.ts'
-import { withPathAdvice } from './near-names.ts'
-import { numberedLines } from './numbered-lines.ts'
-import { readPage } from './read-page.ts'
-import { type PartRequest, readPart } from './read-part.ts'
-import { withFiles } from './sandbox-for-context.ts'
-import { argumentsOf } from './strict-arguments.ts'
-import { defaultOptions, limitsFor, modelBudget, type BundleOptions } from './bundle-options.ts'
+import { imageOf, isImagePath, readImage } from '../read/image-file.ts'
+import { withPathAdvice } from '../model/near-names.ts'
+import { numberedLines } from '../read/numbered-lines.ts'
+import { readPage } from '../read/read-page.ts'
+import { type PartRequest, readPart } from '../read/read-part.ts'
+import { withFiles } from '../bundle/sandbox-for-context.ts'
+import { argumentsOf } from '../bundle/strict-arguments.ts'
+import {
+  defaultOptions,
+  limitsFor,
+  modelBudget,
+  type BundleOptions,
+} from '../bundle/bundle-options.ts'
 
 /** Input of {@link read}. */
 export interface ReadInput {

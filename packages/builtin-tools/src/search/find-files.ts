@@ -1,14 +1,14 @@
 import type { OutputChunk, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
-import { limitsFor, type BundleOptions } from './bundle-options.ts'
-import { noteEmptyResult } from './empty-result.ts'
+import { limitsFor, type BundleOptions } from '../bundle/bundle-options.ts'
+import { noteEmptyResult } from '../model/empty-result.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import { FoundPaths } from './found-paths.ts'
 import type { GlobInput } from './glob-input.ts'
 import { compileGlob } from './glob-pattern.ts'
-import { withPathAdvice } from './near-names.ts'
+import { withPathAdvice } from '../model/near-names.ts'
 import { searchedPath, sharedGlobs, stopped, walkArguments } from './ripgrep-walk.ts'
-import { withFiles, withSearchSandbox } from './sandbox-for-context.ts'
+import { withFiles, withSearchSandbox } from '../bundle/sandbox-for-context.ts'
 import { maxMessageBytes } from './search-output.ts'
 
 /** Paths in one result unless the call asks for another number. */

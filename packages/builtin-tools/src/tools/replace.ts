@@ -7,12 +7,12 @@ import {
   type ToolContext,
 } from '@smithers/tool-core'
 import { z } from 'zod'
-import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
-import { diffPreview } from './diff-preview.ts'
-import { contentTooLarge, replacedText, type Replacement } from './replaced-text.ts'
-import { withPathAdvice } from './near-names.ts'
-import { withFiles } from './sandbox-for-context.ts'
-import { argumentsOf } from './strict-arguments.ts'
+import { defaultOptions, limitsFor, type BundleOptions } from '../bundle/bundle-options.ts'
+import { diffPreview } from '../patch/diff-preview.ts'
+import { contentTooLarge, replacedText, type Replacement } from '../patch/replaced-text.ts'
+import { withPathAdvice } from '../model/near-names.ts'
+import { withFiles } from '../bundle/sandbox-for-context.ts'
+import { argumentsOf } from '../bundle/strict-arguments.ts'
 
 /** Input of {@link replace}. */
 export interface ReplaceInput {

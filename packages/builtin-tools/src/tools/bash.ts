@@ -1,10 +1,10 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
-import { type BashInput, bashSchema } from './bash-input.ts'
-import { type BundleOptions, defaultOptions, modelBudget } from './bundle-options.ts'
-import { modelText } from './model-text.ts'
-import { argumentsOf } from './strict-arguments.ts'
-import { opensNetwork } from './network-of-call.ts'
-import { answerCommand, whereItRuns } from './run-command.ts'
+import { type BashInput, bashSchema } from '../command/bash-input.ts'
+import { type BundleOptions, defaultOptions, modelBudget } from '../bundle/bundle-options.ts'
+import { modelText } from '../model/model-text.ts'
+import { argumentsOf } from '../bundle/strict-arguments.ts'
+import { opensNetwork } from '../bundle/network-of-call.ts'
+import { answerCommand, whereItRuns } from '../command/run-command.ts'
 
 /** How the model asks `bash` for less. */
 export const bashAdvice =

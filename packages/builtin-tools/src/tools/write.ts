@@ -7,10 +7,10 @@ import {
   type ToolContext,
 } from '@smithers/tool-core'
 import { z } from 'zod'
-import { diffPreview } from './diff-preview.ts'
-import { withFiles } from './sandbox-for-context.ts'
-import { argumentsOf } from './strict-arguments.ts'
-import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
+import { diffPreview } from '../patch/diff-preview.ts'
+import { withFiles } from '../bundle/sandbox-for-context.ts'
+import { argumentsOf } from '../bundle/strict-arguments.ts'
+import { defaultOptions, limitsFor, type BundleOptions } from '../bundle/bundle-options.ts'
 
 /** Input of {@link write}. */
 export interface WriteInput {

@@ -1,7 +1,7 @@
 import { matchesGlob } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileGlob } from '../../src/glob-pattern.ts'
+import { compileGlob } from '../../src/search/glob-pattern.ts'
 
 const name = fc.string({ unit: fc.constantFrom('a', 'b', '-'), minLength: 1, maxLength: 4 })
 const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join('/'))

@@ -6,8 +6,8 @@ import {
   type SmithersError,
   type ToolContext,
 } from '@smithers/tool-core'
-import type { BundleOptions } from './bundle-options.ts'
-import { networkOfCall } from './network-of-call.ts'
+import type { BundleOptions } from '../bundle/bundle-options.ts'
+import { networkOfCall } from '../bundle/network-of-call.ts'
 
 /** The connections of one command: who decides about them, and what is left to do when it has ended. */
 export interface CommandNetwork {

@@ -1,10 +1,10 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { z } from 'zod'
-import { defaultOptions, modelBudget, type BundleOptions } from './bundle-options.ts'
-import { noteOfEmptyResult } from './empty-result.ts'
-import type { GrepInput } from './grep-input.ts'
-import { modelText } from './model-text.ts'
-import { argumentsOf } from './strict-arguments.ts'
+import { defaultOptions, modelBudget, type BundleOptions } from '../bundle/bundle-options.ts'
+import { noteOfEmptyResult } from '../model/empty-result.ts'
+import type { GrepInput } from '../search/grep-input.ts'
+import { modelText } from '../model/model-text.ts'
+import { argumentsOf } from '../bundle/strict-arguments.ts'
 
 /** Program arguments cannot contain NUL. */
 function withoutNul(text: z.ZodString): z.ZodString {
@@ -45,7 +45,7 @@ export function createGrepTool(options: BundleOptions): DefinedTool<GrepInput, s
     ...modelBudget(options, 'Search for less: a narrower pattern, path or glob.'),
     async execute(input, ctx) {
       // Loaded with the first search, to keep importing the package fast.
-      const { searchWithRipgrep } = await import('./ripgrep.ts')
+      const { searchWithRipgrep } = await import('../search/ripgrep.ts')
       return searchWithRipgrep(input, ctx, options)
     },
     toModelOutput: (given) =>

@@ -6,11 +6,11 @@ import {
   SmithersError,
 } from '@smithers/tool-core'
 import { z } from 'zod'
-import { editFile } from './edit-file.ts'
-import { withPathAdvice } from './near-names.ts'
-import { withFiles } from './sandbox-for-context.ts'
-import { argumentsOf } from './strict-arguments.ts'
-import { defaultOptions, limitsFor, type BundleOptions } from './bundle-options.ts'
+import { editFile } from '../patch/edit-file.ts'
+import { withPathAdvice } from '../model/near-names.ts'
+import { withFiles } from '../bundle/sandbox-for-context.ts'
+import { argumentsOf } from '../bundle/strict-arguments.ts'
+import { defaultOptions, limitsFor, type BundleOptions } from '../bundle/bundle-options.ts'
 
 /** Input of {@link edit}. */
 export interface EditInput {

@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import type { RunResult, Sandbox, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
-import { noteEmptyResult } from './empty-result.ts'
+import { noteEmptyResult } from '../model/empty-result.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
-import { withPathAdvice } from './near-names.ts'
+import { withPathAdvice } from '../model/near-names.ts'
 import { searchedPath, sharedGlobs, stopped, walkArguments } from './ripgrep-walk.ts'
-import { withFiles, withSearchSandbox } from './sandbox-for-context.ts'
+import { withFiles, withSearchSandbox } from '../bundle/sandbox-for-context.ts'
 import { maxMessageBytes, SearchOutput } from './search-output.ts'
 import type { ResultShape } from './shaped-matches.ts'
-import { limitsFor, type BundleOptions } from './bundle-options.ts'
+import { limitsFor, type BundleOptions } from '../bundle/bundle-options.ts'
 
 /**
  * Runs ripgrep under the isolation of commands and returns `path:line:text` lines with paths relative to the root. Stops

@@ -1,10 +1,10 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { z } from 'zod'
-import { defaultOptions, modelBudget, type BundleOptions } from './bundle-options.ts'
-import { noteOfEmptyResult } from './empty-result.ts'
-import type { GlobInput } from './glob-input.ts'
-import { modelText } from './model-text.ts'
-import { argumentsOf } from './strict-arguments.ts'
+import { defaultOptions, modelBudget, type BundleOptions } from '../bundle/bundle-options.ts'
+import { noteOfEmptyResult } from '../model/empty-result.ts'
+import type { GlobInput } from '../search/glob-input.ts'
+import { modelText } from '../model/model-text.ts'
+import { argumentsOf } from '../bundle/strict-arguments.ts'
 
 const schema = z.object({
   pattern: z
@@ -41,7 +41,7 @@ export function createGlobTool(options: BundleOptions): DefinedTool<GlobInput, s
     ...modelBudget(options, 'Narrow the pattern or the path.'),
     async execute(input, ctx) {
       // Loaded with the first search, to keep importing the package fast.
-      const { findFiles } = await import('./find-files.ts')
+      const { findFiles } = await import('../search/find-files.ts')
       return findFiles(input, ctx, options)
     },
     toModelOutput: (given) =>

@@ -3,11 +3,11 @@ import type { OutputChunk, OutputStream } from '@smithers/sandbox'
 import { readOptions } from '@smithers/sandbox/options'
 import { defineTool, type StreamingTool, type ToolContext } from '@smithers/tool-core'
 import { bashAdvice, describeBash } from './bash.ts'
-import { type BashInput, bashSchema } from './bash-input.ts'
-import { type BundleOptions, bundleOptionReaders, modelBudget } from './bundle-options.ts'
-import { modelText } from './model-text.ts'
-import { opensNetwork } from './network-of-call.ts'
-import { answerCommand } from './run-command.ts'
+import { type BashInput, bashSchema } from '../command/bash-input.ts'
+import { type BundleOptions, bundleOptionReaders, modelBudget } from '../bundle/bundle-options.ts'
+import { modelText } from '../model/model-text.ts'
+import { opensNetwork } from '../bundle/network-of-call.ts'
+import { answerCommand } from '../command/run-command.ts'
 
 /** Characters of output that a view shows. */
 const maxShown = 50_000

@@ -2,9 +2,9 @@ import type { OnNetworkDecision, OutputChunk, RunResult } from '@smithers/sandbo
 import { adoptError, type ToolContext } from '@smithers/tool-core'
 import { type BashInput, commandOf } from './bash-input.ts'
 import { failure, waiting, withNotes } from './bash-result.ts'
-import { type BundleOptions, limitsFor } from './bundle-options.ts'
+import { type BundleOptions, limitsFor } from '../bundle/bundle-options.ts'
 import { commandNetwork } from './command-network.ts'
-import { withSandbox } from './sandbox-for-context.ts'
+import { withSandbox } from '../bundle/sandbox-for-context.ts'
 
 /** How one command of `bash` differs from the usual. */
 export interface CommandRun {

@@ -8,20 +8,20 @@ import {
   type ToolContext,
 } from '@smithers/tool-core'
 import { z } from 'zod'
-import { BackgroundJob } from './background-job.ts'
+import { BackgroundJob } from '../command/background-job.ts'
 import { bashAdvice, describeBash } from './bash.ts'
 import {
   type BackgroundBashInput,
   backgroundBashSchema,
   type BashInput,
   nameOf,
-} from './bash-input.ts'
-import { failure, withNotes } from './bash-result.ts'
-import { type BundleOptions, bundleOptionReaders, modelBudget } from './bundle-options.ts'
-import { modelText } from './model-text.ts'
-import { decisionWithoutAsking } from './command-network.ts'
-import { opensNetwork } from './network-of-call.ts'
-import { answerCommand, runCommand } from './run-command.ts'
+} from '../command/bash-input.ts'
+import { failure, withNotes } from '../command/bash-result.ts'
+import { type BundleOptions, bundleOptionReaders, modelBudget } from '../bundle/bundle-options.ts'
+import { modelText } from '../model/model-text.ts'
+import { decisionWithoutAsking } from '../command/command-network.ts'
+import { opensNetwork } from '../bundle/network-of-call.ts'
+import { answerCommand, runCommand } from '../command/run-command.ts'
 
 /** Input of `bash_output`. */
 export interface BashOutputInput {

@@ -1,9 +1,9 @@
 import { applyPatch, createTwoFilesPatch } from 'diff'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { editedText } from './fixtures/edited-text.ts'
-import { applyPatchHunks, readPatch } from '../src/patch-text.ts'
-import type { PatchTarget } from '../src/patch-target.ts'
+import { editedText } from '../fixtures/edited-text.ts'
+import { applyPatchHunks, readPatch } from '../../src/patch/patch-text.ts'
+import type { PatchTarget } from '../../src/patch/patch-target.ts'
 
 const target: PatchTarget = { path: 'f', isNamedBy: async (name) => name === 'f' }
 

@@ -2,7 +2,7 @@ import { constants } from 'node:os'
 import type { RunResult } from '@smithers/sandbox'
 import { SmithersError } from '@smithers/tool-core'
 import { type BashInput, nameOf } from './bash-input.ts'
-import { withoutEscapes } from './model-text.ts'
+import { withoutEscapes } from '../model/model-text.ts'
 
 /**
  * The output, with what the sandbox undid after it: the model must know that a file is not as it wrote it, and the log
