@@ -134,7 +134,8 @@ int make_name(const char *path, int wants_directory, u32 mode)
 		if (next == -ENOENT) {
 			long made = is_last && !wants_directory ? make_last(at, name.bytes, mode) :
 				CALL(mkdirat, at, name.bytes, is_last ? mode : 0755);
-			next = made < 0 ? (int)made :
+			/* Another command may make the same name in a home that they share. */
+			next = made < 0 && made != -EEXIST ? (int)made :
 				(int)CALL(openat, at, name.bytes, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
 		}
 		CALL(close, at);

@@ -131,11 +131,11 @@ describe('a connection', () => {
         socket.end(`${connectHead(proxy, `good.test:${port}`)}${words}`)
       })
     expect(await say('answer me')).toMatch(/here$/)
-    const closed = new Promise((resolve) =>
+    const gone = new Promise((resolve) =>
       server.once('connection', (socket) => socket.once('close', resolve)),
     )
     await say('say nothing')
-    await closed
+    await gone
   })
 
   test('is served after 10 000 others, which leave nothing open', { timeout: 60_000 }, async () => {

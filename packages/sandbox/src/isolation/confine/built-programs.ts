@@ -1,10 +1,10 @@
 // Written by native/build.sh.
 
 /** SHA-256 of the sources that the programs were built from. */
-export const confineSources = '01df6dd944deff6c5220f84cf0c36b17e5745a28dabd5ce7bb1d44fd2108a1ae'
+export const confineSources = 'f25d9877b548bbf2df9d921a2a71b584e7094a86c3e99ca346212e48aab474db'
 
 /** SHA-256 of the programs, by the architecture as Node names it. */
 export const confinePrograms: Readonly<Record<string, string>> = {
-  x64: '666d69f953893e7172efff0ac34a1ced50ce96d847f177ce1b858e4d8f042954',
-  arm64: 'cf59b3a54860a2f89d13da21f8f0e2ea1db91d213edd776c59c29e8582ab4650',
+  x64: 'edb16792eb089c218843156b262286e8aa986ef48ff8c63cd363a8eca9a1a009',
+  arm64: 'e08d377caa86ceb9b504614281cfa0f6dd33802f0f8e0b3c387eddd0f29ae4a9',
 }
