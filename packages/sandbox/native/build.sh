@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 export LC_ALL=C SOURCE_DATE_EPOCH=0
 
 sources='sys.h text.h status.h frames.h confine.h mount.h vet.h start.c confine.c helper.c commands.c supervise.c command.c privileges.c
-  policy.c template.c namespaces.c mount-tree.c mount-parts.c pipes.c forward.c forward-process.c signals.c wait.c decode.c encode.c vet.c vet-object.c vet-metadata.c vet-connect.c vet-process.c vet-absent.c'
+  policy.c template.c namespaces.c mount-tree.c mount-parts.c pipes.c forward.c forward-process.c connect.c signals.c wait.c decode.c encode.c vet.c vet-object.c vet-metadata.c vet-connect.c vet-process.c vet-absent.c'
 programs=$(for file in $sources; do case $file in *.c) printf '%s ' "$file" ;; esac; done)
 # shellcheck disable=SC2086 # The list is a list.
 hash=$(cat $sources | sha256sum | cut -d ' ' -f 1)

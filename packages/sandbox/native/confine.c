@@ -1,4 +1,4 @@
-/* `confine helper`: what starts and ends commands. `confine forward`: the parent of a command that reaches a proxy. `confine probe`: which sources this was built from. */
+/* `confine helper`: what starts and ends commands. `confine forward`: the parent of a command that reaches a proxy. `confine connect`: a program's way to that proxy. `confine probe`: which sources this was built from. */
 #include "confine.h"
 
 extern const u8 source_hash[32];
@@ -25,7 +25,7 @@ static int probe(void)
 
 int run_program(int count, char **arguments)
 {
-	static const char usage[] = "confine is started by @smithers/sandbox: confine helper | probe | forward\n";
+	static const char usage[] = "confine is started by @smithers/sandbox: confine helper | probe | forward | connect\n";
 	if (count == 2 && is_equal(arguments[1], "helper"))
 		return run_helper();
 	if (count == 2 && is_equal(arguments[1], "probe"))
@@ -33,6 +33,8 @@ int run_program(int count, char **arguments)
 	if (count > 5 && is_equal(arguments[1], "forward"))
 		return run_forward(arguments[2], arguments[3], arguments[4], (const char **)arguments + 5,
 				   (const char **)arguments + count + 1);
+	if (count == 4 && is_equal(arguments[1], "connect"))
+		return run_connect(arguments[2], arguments[3], (const char **)arguments + count + 1);
 	CALL(write, 2, usage, sizeof(usage) - 1);
 	return 2;
 }

@@ -104,6 +104,9 @@ long send_descriptor(int socket, int descriptor);
 int run_forward(const char *path, const char *port, const char *failed, const char **arguments,
 		const char **variables);
 
+/* connect.c: `confine connect`, the way of programs that know no proxy. */
+int run_connect(const char *host, const char *port, const char **variables);
+
 /* command.c: the last steps of a process before it is the command; shares memory with its supervisor. */
 struct becoming {
 	const struct run_request *request;

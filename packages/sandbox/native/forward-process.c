@@ -128,15 +128,6 @@ __attribute__((noreturn)) static void end_as(int status)
 	leave(signal == 0 ? (status >> 8) & 0xff : 128 + signal);
 }
 
-/* Up to 65535; 0 for what is not a number. */
-static u32 number_in(const char *text)
-{
-	u32 number = 0;
-	for (; *text >= '0' && *text <= '9' && number <= 65535; text++)
-		number = number * 10 + (u32)(*text - '0');
-	return *text == 0 && number <= 65535 ? number : 0;
-}
-
 int run_forward(const char *path, const char *port_text, const char *failed_text, const char **arguments,
 		const char **variables)
 {

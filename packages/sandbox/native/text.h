@@ -30,6 +30,15 @@ static inline int starts_with(const char *text, const char *prefix)
 	return 1;
 }
 
+/* Up to 65535; 0 for what is not a number. */
+static inline u32 number_in(const char *text)
+{
+	u32 number = 0;
+	for (; *text >= '0' && *text <= '9' && number <= 65535; text++)
+		number = number * 10 + (u32)(*text - '0');
+	return *text == 0 && number <= 65535 ? number : 0;
+}
+
 static inline void text_clear(struct text *text)
 {
 	text->length = 0;

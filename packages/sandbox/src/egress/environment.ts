@@ -3,6 +3,14 @@ import type { Credentials } from './credentials.ts'
 /** Above the ports that the kernel gives out by itself, so that no server of a command meets it by chance. */
 export const proxyPort = 61_080
 
+/** Where commands find the program that connects them to a host by way of the proxy. */
+export const connectorPath = '/run/smithers/confine'
+
+/** Git over ssh, which knows no proxy but starts a program in its place. What the caller sets for it wins. */
+export const sshEnvironment: Readonly<Record<string, string>> = Object.freeze({
+  GIT_SSH_COMMAND: `ssh -o 'ProxyCommand=${connectorPath} connect %h %p'`,
+})
+
 /**
  * The variables by which programs find the proxy. All of them name HTTP, `ALL_PROXY` too: Python's clients fail on a SOCKS
  * address unless a library for it is installed.

@@ -1,5 +1,5 @@
 import type { CommandProxy } from '../egress/command-proxy.ts'
-import { proxyEnvironment, proxyPort } from '../egress/environment.ts'
+import { proxyEnvironment, proxyPort, sshEnvironment } from '../egress/environment.ts'
 import type { RunningCommand } from '../isolation/running-command.ts'
 import { defaultProcesses, type ResolvedLimits } from '../options/limits.ts'
 import type { Violation } from '../path-rules/violation.ts'
@@ -160,7 +160,14 @@ function start(
         limits: { temporaryMb },
       },
       // What the caller sets for this command wins.
-      env: proxy ? { ...env, ...proxyEnvironment(proxy.credentials), ...options.env } : env,
+      env: proxy
+        ? {
+            ...sshEnvironment,
+            ...env,
+            ...proxyEnvironment(proxy.credentials),
+            ...options.env,
+          }
+        : env,
       limits: {
         fileMb: limits.fileMb,
         cpuSeconds: limits.cpuSeconds,

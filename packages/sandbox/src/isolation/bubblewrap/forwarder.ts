@@ -1,9 +1,9 @@
+import { connectorPath } from '../../egress/environment.ts'
 import { findProgram } from '../confine/program.ts'
 import type { ProxyAddress } from '../isolation-policy.ts'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { sharedAnonymousFile } from './handed-descriptors.ts'
 
-const program = '/run/smithers/confine'
 const socket = '/run/smithers/proxy'
 
 /** Mounts the forwarder and the socket that it leads to, which gives a command no more than the port does. */
@@ -13,7 +13,16 @@ export function forwarderMounts(
 ): string[] {
   if (proxy === undefined) return []
   const copy = pass(sharedAnonymousFile(programContents()))
-  return ['--perms', '0555', '--ro-bind-data', copy, program, '--bind', proxy.socketPath, socket]
+  return [
+    '--perms',
+    '0555',
+    '--ro-bind-data',
+    copy,
+    connectorPath,
+    '--bind',
+    proxy.socketPath,
+    socket,
+  ]
 }
 
 /** A command line with the forwarder as the command's parent. It writes to `failed` when it could not start the command. */
@@ -23,7 +32,7 @@ export function withForwarder(
   failed: number,
 ): readonly string[] {
   if (proxy === undefined) return argv
-  return [program, 'forward', socket, String(proxy.port), String(failed), ...argv]
+  return [connectorPath, 'forward', socket, String(proxy.port), String(failed), ...argv]
 }
 
 let contents: Buffer | undefined

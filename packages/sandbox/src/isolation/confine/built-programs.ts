@@ -1,10 +1,10 @@
 // Written by native/build.sh.
 
 /** SHA-256 of the sources that the programs were built from. */
-export const confineSources = 'f25d9877b548bbf2df9d921a2a71b584e7094a86c3e99ca346212e48aab474db'
+export const confineSources = 'd32fa3e7f715b0db204df97ec2567f710a296c24f21d3a83ccd486a3aa5533c1'
 
 /** SHA-256 of the programs, by the architecture as Node names it. */
 export const confinePrograms: Readonly<Record<string, string>> = {
-  x64: 'edb16792eb089c218843156b262286e8aa986ef48ff8c63cd363a8eca9a1a009',
-  arm64: 'e08d377caa86ceb9b504614281cfa0f6dd33802f0f8e0b3c387eddd0f29ae4a9',
+  x64: '9aef37ea57fbde5e74d53a28986b3b1356fb5638d4f2186280d4152ac3051eba',
+  arm64: '2f2111d04c5427dfb6d05040f8f54de7fccf3156f31e433dc10cb3f695e08be3',
 }

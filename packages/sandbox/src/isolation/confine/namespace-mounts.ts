@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, realpathSync, statSync } from 'node:fs'
+import { connectorPath } from '../../egress/environment.ts'
 import { insideOf, isWithin } from '../../path-rules/path-order.ts'
 import { openPathHandles } from '../../path-rules/path-handles.ts'
 import type { CommandDirectories } from '../bubblewrap/command-directories.ts'
@@ -13,6 +14,8 @@ export interface NamespaceFacts {
   /** A directory to show as `/etc`; `null`: each setting is put there by itself. */
   readonly etcSnapshot: string | null
   readonly directories: CommandDirectories
+  /** The program by which commands connect to the proxy; `null`: they have none. */
+  readonly connector: string | null
 }
 
 /** What every command finds that may have more than its root. */
@@ -51,6 +54,7 @@ export function templateMounts(request: StartRequest, facts: NamespaceFacts): Mo
       ...homePlace(request),
       rootPlace(request, isReading),
     ]),
+    ...(facts.connector === null ? [] : [mount.optionalPlace(connectorPath, facts.connector)]),
     mount.seal('/'),
   ]
 }

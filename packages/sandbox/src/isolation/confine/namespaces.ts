@@ -18,6 +18,7 @@ import {
 } from './namespace-mounts.ts'
 import { probeNamespaces } from './namespaces-probe.ts'
 import { startByHelper } from './start-by-helper.ts'
+import { findProgram } from './program.ts'
 import { visibleTools } from '../bubblewrap/visible-tools.ts'
 
 /**
@@ -54,6 +55,7 @@ function start(request: StartRequest): RunningCommand {
     system,
     etcSnapshot: etcSnapshotFor(request, system, tools),
     directories: commandDirectories(request, { system, toolchains: tools }),
+    connector: policy.proxy === undefined ? null : connectorProgram(),
   }
   const template = templateMounts(request, facts)
   const key = [
@@ -84,6 +86,16 @@ function start(request: StartRequest): RunningCommand {
     { ...request, limits: withOurProcesses(request.limits) },
     { template },
   )
+}
+
+let connector: string | undefined
+
+/** The file of the program that has started the helper, which checked it. */
+function connectorProgram(): string | null {
+  const found = connector === undefined ? findProgram() : { path: connector }
+  if ('why' in found) return null
+  connector = found.path
+  return connector
 }
 
 /** The supervisor and the first process inside are counted, too. */

@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
+  realpathSync,
   rmdirSync,
   unlinkSync,
   writeSync,
@@ -17,7 +18,7 @@ import { confinePrograms } from './built-programs.ts'
 
 /** The program as it was built, or why it cannot be used here. */
 export type ProgramLookup =
-  | { readonly contents: Buffer }
+  | { readonly contents: Buffer; readonly path: string }
   | { readonly why: string; readonly fix: string }
 
 /** Finds the program of this architecture beside the package's code, and checks that it is the one that was built. */
@@ -30,13 +31,16 @@ export function findProgram(): ProgramLookup {
     return { why, fix: 'Run on Linux, on x64 or arm64.' }
   }
   for (const place of places) {
+    const url = new URL(`${place}/linux-${process.arch}/confine`, import.meta.url)
     let contents: Buffer
     try {
-      contents = readFileSync(new URL(`${place}/linux-${process.arch}/confine`, import.meta.url))
+      contents = readFileSync(url)
     } catch {
       continue
     }
-    if (createHash('sha256').update(contents).digest('hex') === wanted) return { contents }
+    if (createHash('sha256').update(contents).digest('hex') === wanted) {
+      return { contents, path: realpathSync(url) }
+    }
     const why = 'The confinement program of the package is not the one that was built for it.'
     return { why, fix: 'Install @smithers/sandbox anew.' }
   }
