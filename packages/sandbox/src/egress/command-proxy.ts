@@ -116,7 +116,11 @@ function admission(context: ProxyContext, http: (client: Socket) => void) {
       open -= 1
       clearTimeout(timer)
     })
+    // One that ends before it has said anything waits for nothing, and gives its place to the next.
+    const end = (): void => void client.destroy()
+    client.once('end', end)
     client.once('data', (first: Buffer) => {
+      client.off('end', end)
       client.pause()
       client.unshift(first)
       if (first[0] === socks5) {
