@@ -17,6 +17,16 @@ export function gitFileTargets({ rootDir, handle }: OpenRoot, directory = ''): r
   })
 }
 
+/**
+ * The directories with the configuration of a repository whose `.git` is a file: its target, and for a linked worktree that
+ * of its repository, which they share.
+ */
+export function repositoriesOfGitFile(root: OpenRoot, directory: string): readonly string[] {
+  const targets = gitFileTargets(root, directory)
+  const shared = targets.flatMap((target) => /^(.+)\/worktrees\/[^/]+$/u.exec(target)?.[1] ?? [])
+  return [...new Set([...targets, ...shared])]
+}
+
 function gitFileText(directory: string): string {
   try {
     const text = readFileHead(`${directory}/.git`, maxGitFileBytes)?.toString('utf8') ?? ''

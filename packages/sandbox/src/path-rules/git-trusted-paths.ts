@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { configuredGitPaths, type RepositoryPlace } from '../files/configured-git-paths.ts'
 import { lookupFailure } from './lookup-error.ts'
-import { gitFileTargets } from '../files/git-file-targets.ts'
+import { repositoriesOfGitFile } from '../files/git-file-targets.ts'
 import type { Repositories } from './repository-finder.ts'
 import { isPossibleName, type RootStatCache } from './root-stat-cache.ts'
 
@@ -57,13 +57,8 @@ export function gitTrustedPaths(
     if (typeof stats !== 'object' || !stats.isDirectory()) watch.push(git)
     if (typeof stats === 'object' && stats.isFile()) {
       if (worktree === '') protect.push(git)
-      const targets = new Set(gitFileTargets(root, worktree).filter(isPossibleName))
-      for (const target of targets) {
-        places.push({ git: target, worktree })
-        // A linked worktree shares the configuration of its repository.
-        const shared = /^(.+)\/worktrees\/[^/]+$/u.exec(target)?.[1]
-        if (shared !== undefined) places.push({ git: shared, worktree })
-      }
+      const targets = repositoriesOfGitFile(root, worktree).filter(isPossibleName)
+      places.push(...targets.map((git) => ({ git, worktree })))
     }
   }
   places.push(...nested.bare.map((bare) => ({ git: bare, worktree: bare })))

@@ -158,6 +158,11 @@ describe('what the configuration of a nested repository names', () => {
       mkdirSync(join(root, 'repositories'))
       execFileSync('git', ['init', '-q', '-b', 'main', separate, join(root, 'apps/web')])
     },
+    'a linked worktree': (root) => {
+      execFileSync('git', ['init', '-q', '-b', 'main', join(root, 'main')])
+      git(join(root, 'main'), 'commit', '-q', '--allow-empty', '-m', 'zero')
+      git(join(root, 'main'), 'worktree', 'add', '-q', join(root, 'apps/web'))
+    },
   }
 
   test.each(Object.entries(kinds))('is kept from file methods: %s', async (_, make) => {
@@ -204,5 +209,56 @@ describe('what the configuration of a nested repository names', () => {
       code: 'TOOL_PATH_DENIED',
     })
     expect(existsSync(join(root, 'web/tools'))).toBe(false)
+  })
+})
+
+describe('names that make a directory a bare repository', () => {
+  const parts: Readonly<Record<string, string>> = {
+    HEAD: 'ref: refs/heads/main\n',
+    'objects/.keep': '',
+    'refs/.keep': '',
+    config:
+      '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = "touch ran; false"\n',
+  }
+  const orders = Object.keys(parts).map((last) => [
+    last,
+    [...Object.keys(parts).filter((name) => name !== last), last],
+  ]) as [string, string[]][]
+
+  test.each(orders)('are not completed by file methods, with %s last', async (last, names) => {
+    const root = newRoot()
+    const sandbox = await newSandbox({ rootDir: root, isolation: 'none' })
+    await sandbox.files.mkdir('bare')
+    for (const name of names) {
+      const write = sandbox.files.write(`bare/${name}`, parts[name] ?? '')
+      if (name === last) await expect(write).rejects.toMatchObject({ code: 'TOOL_PATH_DENIED' })
+      else await write
+    }
+    expect(existsSync(join(root, 'bare', last.split('/')[0] ?? ''))).toBe(false)
+    const status = (): void => {
+      try {
+        execFileSync('git', ['-C', join(root, 'bare'), 'status'], { stdio: 'ignore' })
+      } catch {
+        // It is no repository.
+      }
+    }
+    status()
+    expect(existsSync(join(root, 'ran'))).toBe(false)
+    // The control: with all of them, git runs the program.
+    for (const [name, text] of Object.entries(parts)) {
+      mkdirSync(join(root, 'bare', name, '..'), { recursive: true })
+      writeFileSync(join(root, 'bare', name), text)
+    }
+    status()
+    expect(existsSync(join(root, 'ran'))).toBe(true)
+  })
+
+  test('may be files of other directories', async () => {
+    const root = newRoot()
+    const sandbox = await newSandbox({ rootDir: root, isolation: 'none' })
+    for (const name of ['app/config', 'app/HEAD', 'app/hooks']) await sandbox.files.write(name, 'x')
+    await sandbox.files.mkdir('app/objects')
+    await sandbox.files.write('app/objects/one.json', '{}')
+    expect(readFileSync(join(root, 'app/config'), 'utf8')).toBe('x')
   })
 })

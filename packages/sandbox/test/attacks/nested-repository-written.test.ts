@@ -57,7 +57,8 @@ describe('a repository below the root', () => {
   it('is not made by giving a directory the name .git', async () => {
     const { root, files } = createWorkspace({})
     await files.mkdir('sub')
-    for (const name of ['HEAD', 'config', 'objects/x', 'refs/x']) {
+    // Without a configuration: with it, the directory would be a bare repository already.
+    for (const name of ['HEAD', 'objects/x', 'refs/x', 'info/attributes']) {
       await files.write(`prepared/${name}`, 'evil')
     }
     await expect(files.rename('prepared', 'sub/.git')).rejects.toMatchObject(denied)

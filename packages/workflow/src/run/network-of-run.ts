@@ -85,10 +85,33 @@ function widerIn(before: RecordedNetworkOptions, after: RecordedNetworkOptions):
   const { allow, deny = [], onDecision } = after.network
   const earlier = before.network ?? { allow: [] }
   return [
-    ...allow.filter((rule) => !earlier.allow.includes(rule)).map((rule) => `allow ${rule}`),
+    ...allow
+      .filter((rule) => !earlier.allow.some((each) => covers(each, rule)))
+      .map((rule) => `allow ${rule}`),
     ...(earlier.deny ?? []).filter((rule) => !deny.includes(rule)).map((rule) => `no deny ${rule}`),
-    ...(onDecision === earlier.onDecision ? [] : ['another onDecision']),
+    ...(mayDecideMore(earlier.onDecision, onDecision) ? ['another onDecision'] : []),
   ]
+}
+
+/** A question that is no longer asked opens nothing; a function may have refused. */
+function mayDecideMore(
+  before: 'ask' | 'function' | undefined,
+  after: 'ask' | 'function' | undefined,
+): boolean {
+  return after !== before && !(after === undefined && before === 'ask')
+}
+
+/** Whether one rule allows all that another does. */
+function covers(wide: string, narrow: string): boolean {
+  const [earlier, later] = [partsOf(wide), partsOf(narrow)]
+  const isBelow = earlier.host.startsWith('*.') && later.host.endsWith(earlier.host.slice(1))
+  const isHost = earlier.host === later.host || isBelow
+  return isHost && (earlier.port === later.port || earlier.port === '*')
+}
+
+function partsOf(rule: string): { readonly host: string; readonly port: string | undefined } {
+  const [, host = '', port] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(rule.toLowerCase()) ?? []
+  return { host, port }
 }
 
 function refused(runId: string, what: string, wider: readonly string[] = []): SmithersError {

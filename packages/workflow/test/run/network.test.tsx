@@ -61,11 +61,25 @@ describe('the network of a workflow', () => {
   })
 
   test.each<[string, Options, Options]>([
+    ['a question less', { network: { ...network, onDecision: 'ask' } }, { network }],
+    ['a name below', { network: { allow: ['*.a.test'] } }, { network: { allow: ['x.a.test'] } }],
+    ['one port', { network: { allow: ['a.test:*'] } }, { network: { allow: ['A.test:22'] } }],
+  ])('is resumed with less: %s', async (_, begun, resumed) => {
+    const { seen, start, resume } = stoppedRun()
+    await start(begun)
+    await resume(resumed)
+    expect(seen[1]).toMatchObject(resumed)
+  })
+
+  test.each<[string, Options, Options]>([
     ['allow evil.test', { network }, { network: { ...network, allow: ['evil.test'] } }],
     ['allow registry.test:*', { network }, { network: { ...network, allow: ['registry.test:*'] } }],
     ['no deny evil.registry.test', { network }, { network: { allow: network.allow } }],
     ['another onDecision', { network }, { network: { ...network, onDecision: 'ask' } }],
-    ['another onDecision', { network: { ...network, onDecision: 'ask' } }, { network }],
+    ['allow b.test', { network: { allow: ['*.a.test'] } }, { network: { allow: ['b.test'] } }],
+    ['allow a.test', { network: { allow: ['*.a.test'] } }, { network: { allow: ['a.test'] } }],
+    ['allow *.a.test', { network: { allow: ['x.a.test'] } }, { network: { allow: ['*.a.test'] } }],
+    ['allow a.test', { network: { allow: ['a.test:22'] } }, { network: { allow: ['a.test'] } }],
     ['allowNetwork', { network }, { allowNetwork: true }],
     ['allowNetwork', {}, { allowNetwork: true }],
     ['allow registry.test', {}, { network: { allow: ['registry.test'] } }],

@@ -10,7 +10,7 @@ import type { PathPolicy } from './path-policy.ts'
 import { directoryComponents } from './path-text.ts'
 import type { PathSyntax } from './path-text.ts'
 import { openRootAt } from '../open-root.ts'
-import { trustedNear } from '../trusted-near.ts'
+import { completesRepository, trustedNear } from '../trusted-near.ts'
 import { createTurnBudget } from '../io/turn-budget.ts'
 import { walkPath } from './walk-path.ts'
 import type { ResolvedPath, WalkOptions } from './walk-path.ts'
@@ -71,6 +71,7 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
     ...options,
     ...names,
     trustedNear: (path) => trustedNear(root, path),
+    completesRepository: (path) => completesRepository(root, path),
   })
   const budget = createTurnBudget()
   const identity = tree.root.identity()

@@ -16,6 +16,8 @@ export interface PathPolicyOptions {
   readonly maxLinks: number
   /** What the repositories around a path trust besides: hooks and included files that their configurations name. */
   readonly trustedNear?: ((relativePath: string) => readonly string[]) | undefined
+  /** Whether a change would leave a bare repository whose configuration or hooks git would run. */
+  readonly completesRepository?: ((relativePath: string) => boolean) | undefined
   /** Whether the volume treats `A` and `a` as one name. */
   readonly foldCase: boolean
   /** Whether the volume treats differently composed Unicode as one name. */
@@ -94,6 +96,9 @@ export function createPathPolicy(options: PathPolicyOptions): PathPolicy {
     }
     if (!isAboutGit) return
     checkNested(relativePath, path, action)
+    if (options.completesRepository?.(relativePath) === true) {
+      throw refusal(relativePath, 'it turns a directory into a git repository', 'protect', path)
+    }
     const trusted = trustedNear(relativePath).find(
       (each) => path === each || path.startsWith(`${each}/`),
     )
