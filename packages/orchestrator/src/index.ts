@@ -26,18 +26,4 @@ export {
   type WorkflowEvent,
   type WorkflowResult,
 } from '@smithers/workflow'
-export {
-  bash,
-  codingTools,
-  createBuiltinTools,
-  createCommandTools,
-  createLiveBash,
-  edit,
-  glob,
-  grep,
-  read,
-  repairToolCall,
-  replace,
-  tools,
-  write,
-} from '@smithers/builtin-tools'
+export * from './tools.ts'
