@@ -117,7 +117,7 @@ function openSurroundings(
   const isCutOff = isOffline && network !== 'host' && isolation.enforced.network === 'enforced'
   return {
     env: Object.freeze({ ...(isCutOff && offlineEnvironment), ...gitConfig?.env, ...env }),
-    home: home?.directory,
+    home: home?.directories,
     write: gitConfig === undefined ? [] : [gitConfig.directory],
     remove() {
       gitConfig?.remove()

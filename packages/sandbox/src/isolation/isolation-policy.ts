@@ -9,6 +9,14 @@ export interface ProxyAddress {
   readonly port: number
 }
 
+/** What is kept of the home from command to command, outside. The two share nothing. */
+export interface HomeDirectories {
+  /** A home as a whole. */
+  readonly whole: string
+  /** Single directories of a home that is otherwise empty for each command. */
+  readonly kept: string
+}
+
 /** The part of a sandbox's policy that an operating system can enforce. */
 export interface IsolationPolicy {
   readonly network: 'none' | 'host'
@@ -23,8 +31,8 @@ export interface IsolationPolicy {
   readonly read: readonly string[]
   /** Absolute directories outside the root that a command may change; they exist. Not with `access: 'read'`. */
   readonly write?: readonly string[]
-  /** The directory that a command has for its home, kept from command to command. @default an empty one for each */
-  readonly home?: string | undefined
+  /** What commands find again in their home. @default nothing */
+  readonly home?: HomeDirectories | undefined
   /** Root-relative existing names that a command may not change: mounted read-only, their ancestors pinned. */
   readonly protect: readonly string[]
   /** Root-relative existing names that a command may neither read nor change. */

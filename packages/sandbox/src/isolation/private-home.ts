@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isWithin } from '../path-rules/path-order.ts'
+import type { HomeDirectories } from './isolation-policy.ts'
 import { makeTemporaryDirectory, removeTemporaryDirectory } from './process-directory.ts'
 
 /** A home directory that the commands of one sandbox share instead of the user's. */
 export interface PrivateHome {
-  readonly directory: string
+  readonly directories: HomeDirectories
   remove(): void
 }
 
@@ -27,6 +28,10 @@ export function createPrivateHome(
   const home = env['HOME']
   if (home === undefined || !home.startsWith('/') || isWithin(home, rootDir)) return undefined
   const directory = makeTemporaryDirectory('home', rootDir)
-  for (const name of keptOfHome) mkdirSync(join(directory, name), { recursive: true, mode: 0o700 })
-  return { directory, remove: () => removeTemporaryDirectory(directory) }
+  // Apart from each other: in the whole home a command can put a link in place of what is mounted by itself elsewhere.
+  const directories = { whole: join(directory, 'whole'), kept: join(directory, 'kept') }
+  for (const path of Object.values(directories)) {
+    for (const name of keptOfHome) mkdirSync(join(path, name), { recursive: true, mode: 0o700 })
+  }
+  return { directories, remove: () => removeTemporaryDirectory(directory) }
 }

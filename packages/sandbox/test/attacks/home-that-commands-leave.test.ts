@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { describeIsolations, newRoot, newSandbox } from '../fixtures/sandboxes.ts'
@@ -73,6 +73,54 @@ describeIsolations('what commands leave in their home', (isolation) => {
   })
 })
 
+/** What a command does to the directories above its root. */
+const swaps = [
+  ['a file', 'mv ~/a ~/x; touch ~/a'],
+  ['a link', 'mv ~/a ~/x; ln -s /tmp ~/a'],
+  ['a directory without rights', 'mv ~/a ~/x; mkdir -m 0 ~/a; chmod 0 ~/.config ~/.local/share'],
+] as const
+
+describeIsolations('a root beneath the home', (isolation) => {
+  test.each(swaps)(
+    'is reached by the next command, whatever is put above it: %s',
+    async (_, swap) => {
+      const own = newRoot()
+      process.env['HOME'] = own
+      const rootDir = join(own, 'a/b/project')
+      mkdirSync(rootDir, { recursive: true })
+      const sandbox = await newSandbox({ isolation, rootDir })
+      if (sandbox.report.enforced.files === 'none') return
+      // Control: the command can do it, in a home of its own. With landlock the root is not beneath that home.
+      if (sandbox.report.backend !== 'landlock') {
+        const done = await sandbox.run('sh', [
+          '-ec',
+          `echo x > ~/.cache/kept; ${swap}; ls -d ~/x/b`,
+        ])
+        expect(done).toMatchObject({ exitCode: 0, stdout: `${own}/x/b\n` })
+      } else {
+        await sandbox.run('sh', ['-c', `mkdir -p ~/a/b ~/.cache; echo x > ~/.cache/kept; ${swap}`])
+      }
+      const next = await sandbox.run('sh', ['-c', 'echo y > written; cat ~/.cache/kept'])
+      expect(next.status).toBe('exited')
+      expect(readFileSync(join(rootDir, 'written'), 'utf8')).toBe('y\n')
+      expect(readdirSync(own)).toEqual(['a'])
+    },
+  )
+
+  test('is reached when other commands have the whole home', async () => {
+    const own = newRoot()
+    process.env['HOME'] = newRoot()
+    const rootDir = join(own, 'project')
+    mkdirSync(rootDir)
+    const sandbox = await newSandbox({ isolation, rootDir })
+    if (sandbox.report.enforced.files === 'none') return
+    await sandbox.run('sh', ['-c', 'rm -rf ~/.cache ~/.local; ln -s /tmp ~/.cache; touch ~/.local'])
+    const next = await sandbox.run('sh', ['-c', 'echo y > written'], { env: { HOME: own } })
+    expect(next).toMatchObject({ status: 'exited', exitCode: 0 })
+    expect(readFileSync(join(rootDir, 'written'), 'utf8')).toBe('y\n')
+  })
+})
+
 function findLeft(directory: string): string[] {
   return readdirSync(directory)
     .filter((name) => name.startsWith('smithers-process-'))
@@ -84,5 +132,5 @@ function findLeft(directory: string): string[] {
         return []
       }
     })
-    .filter((name) => /home-[^/]+\/\.cache\/left$/u.test(name))
+    .filter((name) => /home-[^/]+\/(?:whole|kept)\/\.cache\/left$/u.test(name))
 }

@@ -2,16 +2,16 @@ import { constants, openSync } from 'node:fs'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { forwarderMounts } from './forwarder.ts'
 import { sharedAnonymousFile } from './handed-descriptors.ts'
-import { keptOfHome } from '../private-home.ts'
 import { closeDescriptors } from '../spawn/child-descriptors.ts'
 import type { WrapRequest } from '../spawn/wrapped-command.ts'
 import { type PathHandle, type HiddenPath, openPathHandles } from '../../path-rules/path-handles.ts'
-import { isWithin, overlapsAny, parentsFirst } from '../../path-rules/path-order.ts'
+import { isWithin, parentsFirst } from '../../path-rules/path-order.ts'
 import {
   type CommandDirectories,
   commandDirectories,
   type HiddenDirectory,
 } from './command-directories.ts'
+import { keptDirectories } from './kept-home.ts'
 import type { EtcEntries, MountGroup, SystemMounts } from './system-mounts.ts'
 
 /** What {@link bubblewrapArguments} needs to know besides the command. */
@@ -171,29 +171,14 @@ function directoryMounts(
   const { hidden, readable, writable } = directories
   const mounts: (readonly [path: string, options: readonly string[]])[] = [
     ...hidden.map((each) => [each.path, emptyDirectory(each, request.policy)] as const),
-    ...keptDirectories(directories, request.rootDir),
+    ...keptDirectories(directories, request.rootDir).map(
+      ({ path, source }) => [path, ['--bind', source, path]] as const,
+    ),
     ...readable.map((path) => [path, ['--ro-bind-try', path, path]] as const),
     ...writable.map((path) => [path, ['--bind', path, path]] as const),
     [request.rootDir, rootMount(request, facts, pass)],
   ]
   return parentsFirst(mounts).flatMap(([, options]) => options)
-}
-
-/** Of the home, what is kept from command to command, where nothing else is mounted in it. */
-function keptDirectories(
-  { hidden, readable, writable }: CommandDirectories,
-  rootDir: string,
-): (readonly [path: string, options: readonly string[]])[] {
-  const others = [rootDir, ...readable, ...writable]
-  return hidden.flatMap(({ path: home, source }) =>
-    source === null
-      ? []
-      : keptOfHome.flatMap((name) => {
-          const path = `${home}/${name}`
-          if (overlapsAny(path, others)) return []
-          return [[path, ['--bind', `${source}/${name}`, path]] as const]
-        }),
-  )
 }
 
 /** By descriptor where `bwrap` can: the directory that was opened, whatever its name leads to by now. */

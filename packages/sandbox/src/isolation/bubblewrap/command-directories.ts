@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { normalize } from 'node:path'
 import { SandboxError } from '../../errors/sandbox-error.ts'
 import { isWithinAny, outsideOf, overlapsAny, someWithin } from '../../path-rules/path-order.ts'
-import type { IsolationPolicy } from '../isolation-policy.ts'
+import type { HomeDirectories, IsolationPolicy } from '../isolation-policy.ts'
 import type { SystemMounts } from './system-mounts.ts'
 
 /** The directories of one command's view that do not belong to the system. */
@@ -22,7 +22,7 @@ export interface HiddenDirectory {
   /** It lies in another one, so it needs no file system of its own. */
   readonly isNested: boolean
   /** What is kept from command to command in it; `null`: nothing. */
-  readonly source: string | null
+  readonly home: HomeDirectories | null
 }
 
 /** The part of a request that decides which directories a command sees. */
@@ -66,7 +66,7 @@ export function commandDirectories(
         path,
         hidden.filter((other) => other !== path),
       ),
-      source: path === home ? (policy.home ?? null) : null,
+      home: path === home ? (policy.home ?? null) : null,
     })),
     readable,
     writable: outsideOf(policy.write ?? [], [rootDir]),

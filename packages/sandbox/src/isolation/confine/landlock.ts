@@ -109,7 +109,7 @@ function keyOf(request: StartRequest, facts: PolicyFacts): string {
     policy.network,
     policy.access ?? 'write',
     facts.directories ?? '',
-    policy.home ?? '',
+    policy.home?.whole ?? '',
     handleOf(request.rootDescriptor, rootDir).identity,
     keyOfFiles([...(policy.write ?? []), '', ...policy.read, '', ...facts.tools, '', ...etc.files]),
   ].join('\0')
@@ -146,7 +146,7 @@ function policyFrame(
       access: policy.access ?? 'write',
       network: policy.network,
       read: [...policy.read.map(absoluteDirectory), ...facts.tools],
-      write: [...(policy.write ?? []), ...(policy.home === undefined ? [] : [policy.home])],
+      write: [...(policy.write ?? []), ...(policy.home === undefined ? [] : [policy.home.whole])],
       privateDirectory: facts.directories,
     }),
     filter: landlockFilter({
@@ -164,7 +164,7 @@ function environmentOf(
   { env, rootDir, policy }: StartRequest,
   own: PrivateDirectory | null,
 ): string[] {
-  const ours = own === null ? {} : { HOME: policy.home ?? own.home, TMPDIR: own.temporary }
+  const ours = own === null ? {} : { HOME: policy.home?.whole ?? own.home, TMPDIR: own.temporary }
   const changed = Object.entries(ours).filter(([name]) => !isWithin(env[name] ?? '/', rootDir))
   // git gives up over a file that exists and cannot be read.
   const git = existsSync('/etc/gitconfig') ? { GIT_CONFIG_NOSYSTEM: '1' } : {}

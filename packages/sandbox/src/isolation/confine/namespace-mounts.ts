@@ -3,6 +3,7 @@ import { connectorPath } from '../../egress/environment.ts'
 import { insideOf, isWithin } from '../../path-rules/path-order.ts'
 import { openPathHandles } from '../../path-rules/path-handles.ts'
 import type { CommandDirectories } from '../bubblewrap/command-directories.ts'
+import { keptDirectories, wholeHome } from '../bubblewrap/kept-home.ts'
 import type { EtcEntries, SystemMounts } from '../bubblewrap/system-mounts.ts'
 import type { StartRequest } from '../running-command.ts'
 import * as mount from './mount-step.ts'
@@ -51,7 +52,7 @@ export function templateMounts(request: StartRequest, facts: NamespaceFacts): Mo
       ...facts.directories.hidden.map(({ path }) => mount.directory(path)),
       ...mount.optionalPlaces(facts.directories.readable),
       ...mount.writablePlaces(facts.directories.writable),
-      ...homePlace(request),
+      ...homePlaces(request, facts),
       rootPlace(request, isReading),
     ]),
     ...(facts.connector === null ? [] : [mount.optionalPlace(connectorPath, facts.connector)]),
@@ -78,10 +79,9 @@ function etcMounts({ files, links, directories }: EtcEntries): MountStep[] {
   ]
 }
 
-/** The shared home at its own path, from which each command mounts it. */
-function homePlace({ policy }: StartRequest): MountStep[] {
-  const { home, access } = policy
-  return home === undefined || access === 'read' ? [] : [mount.place(home)]
+/** What is kept of the home at its own path, from which each command mounts it. */
+function homePlaces(request: StartRequest, facts: NamespaceFacts): MountStep[] {
+  return homeMounts(request, facts).map(({ from }) => mount.place(from))
 }
 
 function rootPlace(request: StartRequest, isReading: boolean): MountStep {
@@ -99,27 +99,38 @@ export function commandMounts(request: StartRequest, facts: NamespaceFacts): Mou
   if (request.policy.access === 'read') return pathRules(request)
   const { temporaryMb } = request.policy.limits
   const { hidden, readable, writable } = facts.directories
-  const covered = hidden
-    .filter(({ isNested, source }) => !isNested || source !== null)
-    .map(({ path }) => path)
+  const homes = homeMounts(request, facts)
+  const covered = [
+    ...hidden.filter(({ isNested }) => !isNested).map(({ path }) => path),
+    ...homes.map(({ to }) => to),
+  ]
   return [
     mount.processes('/proc'),
     mount.terminals('/dev/pts'),
     mount.memory('/dev/shm', 0o1777, temporaryMb),
     ...mount.inMountOrder([
-      ...hidden.map(({ path, mode, isNested, source }) =>
-        source !== null
-          ? mount.place(path, source)
-          : isNested
-            ? mount.directory(path, mode)
-            : mount.memory(path, mode, temporaryMb),
-      ),
+      ...hidden
+        .filter(({ path }) => !homes.some(({ to }) => to === path))
+        .map(({ path, mode, isNested }) =>
+          isNested ? mount.directory(path, mode) : mount.memory(path, mode, temporaryMb),
+        ),
+      ...homes,
       // Above what hides it, and as the template has it.
       ...mount.optionalPlaces(insideOf(readable, covered)),
       ...mount.writablePlaces(insideOf([...writable, request.rootDir], covered)),
     ]),
     ...pathRules(request),
   ]
+}
+
+/** The home that commands share; or, in one of the command's own, what is kept of it. */
+function homeMounts({ rootDir }: StartRequest, { directories }: NamespaceFacts): MountStep[] {
+  const wholes = directories.hidden.flatMap((each) => {
+    const source = wholeHome(each, directories, rootDir)
+    return source === null ? [] : [mount.place(each.path, source)]
+  })
+  if (wholes.length > 0) return wholes
+  return keptDirectories(directories, rootDir).map(({ path, source }) => mount.place(path, source))
 }
 
 function pathRules({ rootDir, rootDescriptor, policy }: StartRequest): MountStep[] {

@@ -28,7 +28,7 @@ function wrap({ argv, cwd, rootDir, policy, env }: WrapRequest): WrappedCommand 
   return {
     file: program,
     args: ['-p', profile, ...definitions, '--', ...argv],
-    env: policy.home === undefined ? env : { ...env, HOME: policy.home },
+    env: policy.home === undefined ? env : { ...env, HOME: policy.home.whole },
     cwd,
     descriptors: [],
   }

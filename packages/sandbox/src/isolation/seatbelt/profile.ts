@@ -36,7 +36,7 @@ export function seatbeltProfile(options: SeatbeltProfileOptions): SeatbeltProfil
 
   const root = parameter('ROOT', rootDir)
   const writable = [root, ...(temporary === undefined ? [] : [parameter('TEMPORARY', temporary)])]
-  if (policy.home !== undefined) writable.push(parameter('HOME', policy.home))
+  if (policy.home !== undefined) writable.push(parameter('HOME', policy.home.whole))
   const readable = policy.read.map((path, index) => parameter(`READ_${index}`, path))
   const guarded = policy.protect.map((name, index) => parameter(`PROTECT_${index}`, below(name)))
   const hidden = policy.deny.map((name, index) => parameter(`DENY_${index}`, below(name)))
