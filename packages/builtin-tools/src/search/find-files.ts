@@ -1,4 +1,4 @@
-import type { OutputChunk, SandboxFiles } from '@smithers/sandbox'
+import type { OutputChunk, RunResult, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
 import { limitsFor, type BundleOptions } from '../bundle/bundle-options.ts'
 import { noteEmptyResult } from '../model/empty-result.ts'
@@ -7,6 +7,8 @@ import { FoundPaths } from './found-paths.ts'
 import type { GlobInput } from './glob-input.ts'
 import { compileGlob } from './glob-pattern.ts'
 import { withPathAdvice } from '../model/near-names.ts'
+import { LineCollector } from './line-collector.ts'
+import { incompleteNote, permittedMessages } from './ripgrep-messages.ts'
 import { searchedPath, sharedGlobs, stopped, walkArguments } from './ripgrep-walk.ts'
 import { withFiles, withSearchSandbox } from '../bundle/sandbox-for-context.ts'
 import { maxMessageBytes } from './search-output.ts'
@@ -20,7 +22,7 @@ export async function findFiles(
   ctx: ToolContext,
   options: BundleOptions,
 ): Promise<string> {
-  const program = await ripgrepPath()
+  const program = await ripgrepPath('TOOL_GLOB_FAILED')
   const matcher = compileGlob(input.pattern)
   return withFiles(ctx, options, (files) =>
     withSearchSandbox(ctx, options, program, async (sandbox) => {
@@ -31,7 +33,9 @@ export async function findFiles(
         base,
         matches: matcher,
         onlyDirectories: input.pattern.endsWith('/'),
+        isDenied: (fromRoot) => files.isDenied(fromRoot),
       })
+      const messages = new LineCollector(maxMessageBytes, 'rg: ')
       const { timeoutMs, maxOutputBytes } = limitsFor(ctx, options)
       const isHidden = input.hidden ?? /(?:^|[/{,])\.[^./]/u.test(input.pattern)
       const args = [
@@ -49,15 +53,25 @@ export async function findFiles(
         signal: ctx.abortSignal,
         onOutput: ({ stream, bytes }: OutputChunk) => {
           if (stream === 'stdout') found.push(bytes)
+          else messages.push(bytes)
         },
       })
       if (result.status !== 'exited') throw stopped(result, program, 'TOOL_GLOB_FAILED')
       const limit = input.limit ?? defaultLimit
-      const text = await shownPaths(found, files, { limit, maxOutputBytes })
+      const isConfined = sandbox.report.enforced.files === 'enforced'
+      const said = hasSearchedAll(result) ? '' : messages.text().trimEnd()
+      const missing = await permittedMessages(said, files, isConfined)
+      const note = missing === '' ? '' : `${incompleteNote(missing)}\n`
+      const text = (await shownPaths(found, files, { limit, maxOutputBytes })) + note
       if (text === '') noteEmptyResult(ctx.toolCallId, emptyNote(input, found))
       return text
     }),
   )
+}
+
+/** 1 means that there is no file. */
+function hasSearchedAll({ exitCode }: RunResult): boolean {
+  return exitCode === 0 || exitCode === 1
 }
 
 async function searchedDirectory(path: string, files: SandboxFiles): Promise<string> {
@@ -76,6 +90,7 @@ async function shownPaths(
   files: SandboxFiles,
   { limit, maxOutputBytes }: { readonly limit: number; readonly maxOutputBytes: number },
 ): Promise<string> {
+  // A directory may be denied whose files are not.
   const paths = found.sorted().filter((path) => !files.isDenied(path))
   const lines: string[] = []
   let bytes = 0

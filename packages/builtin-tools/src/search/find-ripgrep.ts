@@ -1,19 +1,19 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { SmithersError } from '@smithers/tool-core'
+import { SmithersError, type SmithersErrorCode } from '@smithers/tool-core'
 
 let found: string | undefined
 
 /**
  * Returns the path of ripgrep: the binary of the package `@vscode/ripgrep`, else `rg` on `PATH`.
  *
- * @throws SmithersError `TOOL_GREP_FAILED` when neither exists
+ * @throws SmithersError with the code of the tool, when neither exists
  */
-export async function ripgrepPath(): Promise<string> {
+export async function ripgrepPath(code: SmithersErrorCode): Promise<string> {
   found ??= (await packagedRipgrep()) ?? ripgrepOnPath()
   if (found !== undefined) return found
   throw new SmithersError(
-    'TOOL_GREP_FAILED',
+    code,
     `ripgrep was found neither in the package @vscode/ripgrep (is it installed with its optional dependencies, for ` +
       `${process.platform}-${process.arch}?) nor as rg on PATH. Install either: npm install @vscode/ripgrep, or your ` +
       `system's package "ripgrep".`,

@@ -8,10 +8,11 @@ export class FoundPaths {
   readonly #base: string
   readonly #matches: PathMatcher
   readonly #onlyDirectories: boolean
+  readonly #isDenied: (fromRoot: string) => boolean
   readonly #kept = new Set<string>()
   readonly #directories = new Set<string>()
   #rest: Buffer = Buffer.alloc(0)
-  /** Files seen. */
+  /** Files seen, without denied ones. */
   visited = 0
   /** Paths whose last names match, in a deeper directory. */
   below = 0
@@ -20,15 +21,19 @@ export class FoundPaths {
     base,
     matches,
     onlyDirectories,
+    isDenied,
   }: {
     /** The directory that was searched, from the root; `''` for the root. */
     readonly base: string
     readonly matches: PathMatcher
     readonly onlyDirectories: boolean
+    /** Takes a path from the root. Nothing that it covers is kept or counted. */
+    readonly isDenied: (fromRoot: string) => boolean
   }) {
     this.#base = base === '' ? '' : `${base}/`
     this.#matches = matches
     this.#onlyDirectories = onlyDirectories
+    this.#isDenied = isDenied
   }
 
   push(bytes: Uint8Array): void {
@@ -47,7 +52,7 @@ export class FoundPaths {
 
   #take(printed: string): void {
     const fromRoot = printed.replace(/^\.\/+/u, '')
-    if (!fromRoot.startsWith(this.#base)) return
+    if (!fromRoot.startsWith(this.#base) || this.#isDenied(fromRoot)) return
     this.visited += 1
     const path = fromRoot.slice(this.#base.length)
     if (!this.#onlyDirectories) this.#test(path)

@@ -10,7 +10,7 @@ export interface GrepInput {
   readonly ignoreCase?: boolean | undefined
   /** Treat `pattern` as plain text. @default false */
   readonly literal?: boolean | undefined
-  /** Lines shown before and after each match, 0 to 100. @default 0 */
+  /** Lines shown before and after each match, 0 to 100; without effect in the modes that show no lines. @default 0 */
   readonly context?: number | undefined
   /** Search hidden files and directories too. @default false */
   readonly hidden?: boolean | undefined

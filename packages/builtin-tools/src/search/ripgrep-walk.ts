@@ -19,8 +19,17 @@ export function walkArguments(path: string, isHidden: boolean): readonly string[
 export function sharedGlobs(deny: readonly string[]): string[] {
   return deny
     .map((glob) => glob.replace(/^\.?\/+/u, '').replace(/\/+$/u, ''))
-    .filter((glob) => /^(?:\*\*\/)?(?:[\w.-]+|\*\.\w+)(?:\/[\w.-]+)*$/u.test(glob))
+    .filter(isShared)
     .map((glob) => `--glob=!/${glob}`)
+}
+
+/** Whether ripgrep skips every denied file, so that what it counts says nothing about one. */
+export function knowsAllDenied(deny: readonly string[] = []): boolean {
+  return sharedGlobs(deny).length === deny.length
+}
+
+function isShared(glob: string): boolean {
+  return /^(?:\*\*\/)?(?:[\w.-]+|\*\.\w+)(?:\/[\w.-]+)*$/u.test(glob)
 }
 
 /**

@@ -5,7 +5,14 @@ import { noteEmptyResult } from '../model/empty-result.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
 import { withPathAdvice } from '../model/near-names.ts'
-import { searchedPath, sharedGlobs, stopped, walkArguments } from './ripgrep-walk.ts'
+import { incompleteNote, permittedMessages } from './ripgrep-messages.ts'
+import {
+  knowsAllDenied,
+  searchedPath,
+  sharedGlobs,
+  stopped,
+  walkArguments,
+} from './ripgrep-walk.ts'
 import { withFiles, withSearchSandbox } from '../bundle/sandbox-for-context.ts'
 import { maxMessageBytes, SearchOutput } from './search-output.ts'
 import type { ResultShape } from './shaped-matches.ts'
@@ -20,7 +27,7 @@ export async function searchWithRipgrep(
   ctx: ToolContext,
   options: BundleOptions,
 ): Promise<string> {
-  const program = await ripgrepPath()
+  const program = await ripgrepPath('TOOL_GREP_FAILED')
   return withFiles(ctx, options, (files) =>
     withSearchSandbox(ctx, options, program, (sandbox) =>
       search({ input, ctx, options, program, files, sandbox }),
@@ -45,7 +52,7 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
   // Without isolation a path of ripgrep can be exchanged under it, so its output is confirmed by the file guard.
   const isConfined = sandbox.report.enforced.files === 'enforced'
   const isJson = !isConfined || hasDenied(options) || isShaped(input, options)
-  const hasContext = (input.context ?? 0) > 0
+  const hasContext = contextOf(input) > 0
   const shape = shapeOf(input, options)
   const output = new SearchOutput({ files, isConfined, isJson, hasContext, maxOutputBytes, shape })
   const run = sandbox.run(
@@ -70,7 +77,11 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
   if (result !== undefined && result.status !== 'exited')
     throw stopped(result, program, 'TOOL_GREP_FAILED')
   const text = await shownText(output, result, { input, files, isConfined })
-  if (text === '') noteEmptyResult(ctx.toolCallId, noMatches(output.searchedFiles))
+  if (text === '') {
+    // ripgrep counts the files that it was not told to skip, so also those that are denied by other globs.
+    const searched = knowsAllDenied(options.files?.deny) ? output.searchedFiles : undefined
+    noteEmptyResult(ctx.toolCallId, noMatches(searched))
+  }
   return text
 }
 
@@ -109,12 +120,11 @@ async function shownText(
   // 1 means "no match".
   if (result === undefined || result.exitCode === 0 || result.exitCode === 1) return text
   const said = messages.text().trimEnd()
-  const permittedSaid = withoutDenied(said, (name) => files.isDenied(name))
-  const message = isConfined ? permittedSaid : await withoutUnseen(permittedSaid, files)
+  const message = await permittedMessages(said, files, isConfined)
   // Isolation keeps ripgrep from opening denied files, so these failures are expected.
   if (message === '' && said !== '') return text
   if (text === '') throw failed(message, result.exitCode, input.pattern)
-  return matches.textWithNote(`[ripgrep could not search everything: ${message}]`)
+  return matches.textWithNote(incompleteNote(message))
 }
 
 function failed(message: string, exitCode: number | null, pattern: string): SmithersError {
@@ -125,31 +135,13 @@ function failed(message: string, exitCode: number | null, pattern: string): Smit
   )
 }
 
-/**
- * ripgrep's messages about files that the guard finds too. The reason is dropped: it may quote an ignore file from
- * outside. A message that begins otherwise is about the pattern and came before any search.
- */
-async function withoutUnseen(messages: string, files: SandboxFiles): Promise<string> {
-  if (!messages.startsWith('./')) return messages
-  const paths = messages.split('\n').flatMap((line) => /^\.\/(.+?): /u.exec(line)?.[1] ?? [])
-  const seen: string[] = []
-  for (const path of new Set(paths)) {
-    if (await files.exists(path).catch(() => false)) seen.push(`./${path}: not searched`)
-  }
-  return seen.join('\n')
-}
-
-/** ripgrep's messages without those about denied files. */
-function withoutDenied(messages: string, isDenied: (relativePath: string) => boolean): string {
-  const isPermitted = (line: string): boolean => {
-    const end = line.indexOf(': ')
-    return !line.startsWith('./') || end === -1 || !isDenied(line.slice(2, end))
-  }
-  return messages.split('\n').filter(isPermitted).join('\n')
-}
-
 function hasDenied({ files }: BundleOptions): boolean {
   return (files?.deny ?? []).length > 0
+}
+
+/** Only lines have others around them. */
+function contextOf({ mode = 'lines', context = 0 }: GrepInput): number {
+  return mode === 'lines' ? context : 0
 }
 
 function mostInOneFile({ mode, limit }: GrepInput, maxOutputBytes: number): number {
@@ -185,7 +177,7 @@ function ripgrepArguments(
     ...(input.multiline === true ? ['--multiline', '--multiline-dotall'] : []),
     ...(input.ignoreCase === true ? ['--ignore-case'] : []),
     ...(input.literal === true ? ['--fixed-strings'] : []),
-    ...(input.context === undefined ? [] : [`--context=${input.context}`]),
+    ...(contextOf(input) === 0 ? [] : [`--context=${contextOf(input)}`]),
     ...(input.glob === undefined ? [] : [`--glob=${input.glob}`]),
     ...(isJson ? ['--json'] : []),
     // Last, since the last glob that matches decides.

@@ -19,7 +19,7 @@ const schema = z.object({
     .describe('Only files that match, e.g. "*.ts".'),
   ignoreCase: z.boolean().optional(),
   literal: z.boolean().optional().describe('Treat the pattern as plain text.'),
-  context: z.int().min(0).max(100).optional().describe('Lines around each match.'),
+  context: z.int().min(0).max(100).optional().describe('Lines around each match, in mode lines.'),
   hidden: z.boolean().optional().describe('Search hidden files too.'),
   mode: z
     .enum(['lines', 'files', 'count'])

@@ -53,7 +53,7 @@ describe.runIf(process.platform === 'linux')('a directory swapped during a searc
   test('shows nothing from outside the root, though ripgrep itself prints it', async () => {
     const root = await startAttack()
     const context = createToolContext({ rootDir: root, isolation: 'none' })
-    const program = await ripgrepPath()
+    const program = await ripgrepPath('TOOL_GREP_FAILED')
     let leaks = 0
     let found = 0
     for (let round = 0; round < searches; round += 1) {

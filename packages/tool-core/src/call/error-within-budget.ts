@@ -1,5 +1,5 @@
 import type { Steps } from '../async/maybe-promise.ts'
-import type { ModelBudget } from '../contract/model-budget.ts'
+import { budgetOfError } from './budget-of-call.ts'
 import type { CallScope } from './call-scope.ts'
 import { errorWithMessage } from './error-with-message.ts'
 import { fitBudget } from './fit-budget.ts'
@@ -12,7 +12,7 @@ import { adviceAtCut, callThatReads } from './reader-of-rest.ts'
  */
 export function* errorWithinBudget(call: CallScope, error: unknown): Steps<unknown> {
   const { definition } = call
-  const budget = budgetOf(call)
+  const budget = budgetOfError(definition, call.journal)
   if (budget === undefined || !(error instanceof Error)) return error
   const cut = fitBudget(error.message, budget, () => adviceAtCut(definition, undefined))
   if (cut.shownBytes === undefined) return error
@@ -24,12 +24,6 @@ export function* errorWithinBudget(call: CallScope, error: unknown): Steps<unkno
     callThatReads(name, callToken, offset),
   )
   return errorWithMessage(error, text)
-}
-
-function budgetOf({ definition, journal }: CallScope): ModelBudget | undefined {
-  const { maxInlineOutputBytes: maxBytes } = journal.policy
-  if (maxBytes === undefined) return definition.modelBudget
-  return definition.archivesOutput ? { maxBytes } : undefined
 }
 
 /** Keeps the whole message for the agent, unless the log may not see it. */

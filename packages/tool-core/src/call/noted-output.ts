@@ -7,6 +7,7 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { recordJson } from '../json/recorded-json.ts'
 import { compileRedaction } from '../json/redaction.ts'
 import type { CallScope } from './call-scope.ts'
+import { budgetOfOutput } from './budget-of-call.ts'
 import { fitBudget } from './fit-budget.ts'
 import { adviceAtCut, readerOfRest } from './reader-of-rest.ts'
 
@@ -65,14 +66,14 @@ export function shownToModel(
 
 function withinBudget(definition: ToolDefinition, given: unknown, shown: ModelOutput): ModelOutput {
   const { value } = shown
-  if (typeof value !== 'string' || definition.modelBudget === undefined) return shown
+  if (typeof value !== 'string') return shown
   const context = getToolContext()
   const journal = context && journalOf(context)
-  // The run has cut the output already, and keeps the rest.
-  if (journal?.policy.maxInlineOutputBytes !== undefined) return shown
+  const budget = budgetOfOutput(definition, journal)
+  if (budget === undefined) return shown
   const toolCallId = isModelOutputOptions(given) ? given.toolCallId : undefined
   const read = toolCallId === undefined ? undefined : readerOfRest(definition, journal, toolCallId)
-  const { text } = fitBudget(value, definition.modelBudget, (shownBytes) =>
+  const { text } = fitBudget(value, budget, (shownBytes) =>
     adviceAtCut(definition, read?.(shownBytes)),
   )
   return { ...shown, value: text }

@@ -1,5 +1,6 @@
 import type { Steps } from '../async/maybe-promise.ts'
 import { depart, effectOfError } from '../journal/error-effect.ts'
+import { archiveOf } from './budget-of-call.ts'
 import type { CallScope } from './call-scope.ts'
 import { errorWithNotice } from './error-with-message.ts'
 import { errorWithinBudget } from './error-within-budget.ts'
@@ -47,15 +48,11 @@ export function* failCall(call: CallScope, thrown: unknown): Steps<unknown> {
 export function* shownOutput(call: CallScope, output: unknown): Steps<unknown> {
   const { definition, journal, record } = call
   const { maxInlineOutputBytes: maxBytes, redact, onLogError } = journal.policy
-  const { archivesOutput, logOutput, streams } = definition
-  if (maxBytes === undefined || !archivesOutput) return output
-  // What the log may not see whole is not kept whole either; what a stream has shown cannot be taken back.
-  if (logOutput !== undefined || streams) return output
-  const { state, capabilities } = journal.log
-  if (state === undefined || capabilities.state !== true) return output
+  const store = archiveOf(definition, journal)
+  if (maxBytes === undefined || store === undefined) return output
   return yield* inlineOutput(output, {
     maxBytes,
-    store: state,
+    store,
     row: record.row,
     redact,
     onLogError,

@@ -70,7 +70,9 @@ interface ToolSettings<Schema extends ZodType, Output, Name extends string, Cont
   readonly returnsWholeText?: boolean
   /**
    * How much of a text the model reads, of errors too: the beginning and the end of longer ones, with a note between them.
-   * What `execute` returns stays whole. When the run's `maxInlineOutputBytes` is set, that one counts instead.
+   * What `execute` returns stays whole. When the run's `maxInlineOutputBytes` is set, that one counts instead; of a tool
+   * whose outputs the run does not cut (it streams, has `logOutput` or `archivesOutput: false`, or the log has no state),
+   * the smaller one counts.
    *
    * @default all of it
    */

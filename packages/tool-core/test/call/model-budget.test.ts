@@ -106,13 +106,53 @@ describe('the budget of what a model reads', () => {
   })
 
   it('gives way to maxInlineOutputBytes of the run, which covers errors of every tool', async () => {
-    const { shown, failure } = printer({}, {}, { maxInlineOutputBytes: 400 })
-    expect(shown(lines).value).toBe(lines)
+    const { shown, failure, tools } = printer({}, {}, { maxInlineOutputBytes: 400 })
+    const cut = await tools.print.execute({ text: lines, fails: false }, call)
+    expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(400)
+    expect(shown(cut).value).toBe(cut)
     expect(Buffer.byteLength((await failure(lines)).message)).toBeLessThanOrEqual(400)
     const plain = printer({ modelBudget: undefined }, {}, { maxInlineOutputBytes: 400 })
     expect(Buffer.byteLength((await plain.failure(lines)).message)).toBeLessThanOrEqual(400)
     const answer = await plain.tools.print.execute({ text: lines, fails: false }, call)
     expect(answer).toMatch(/bytes are not shown\.\]$/)
+  })
+
+  it.each([
+    ['streams', { execute: async function* () {} }, {}],
+    ['may not be seen whole by the log', { logOutput: () => 'hidden' }, {}],
+    ['pages by itself', { archivesOutput: false }, {}],
+    ['has a log without a state', {}, { log: { ...createMemoryLog(), state: undefined } }],
+  ])(
+    'is the smaller limit where the tool %s, so that the run cuts no output',
+    (_, options, run) => {
+      for (const [maxBytes, limit] of [
+        [400, 400],
+        [9_000, 1_000],
+      ] as const) {
+        const { shown } = printer(options, {}, { maxInlineOutputBytes: maxBytes, ...run })
+        const { value } = shown(lines)
+        expect(Buffer.byteLength(value)).toBeLessThanOrEqual(limit)
+        expect(value).toMatch(/^line 0\n[^]*are not shown here[^]*line 4999$/)
+      }
+    },
+  )
+
+  it('covers an output that the log failed to keep', async () => {
+    const { state, ...log } = createMemoryLog()
+    const set = (): never => {
+      throw new Error('full')
+    }
+    const failing = { ...log, state: { ...state, set } }
+    const run = { maxInlineOutputBytes: 400, log: failing, onLogError() {} }
+    const { shown, tools } = printer({}, {}, run)
+    const whole = await tools.print.execute({ text: lines, fails: false }, call)
+    expect(whole).toBe(lines)
+    expect(Buffer.byteLength(shown(whole).value)).toBeLessThanOrEqual(1_000)
+  })
+
+  it('covers errors of a tool that pages by itself', async () => {
+    const { failure } = printer({ archivesOutput: false }, {}, { maxInlineOutputBytes: 400 })
+    expect(Buffer.byteLength((await failure(lines)).message)).toBeLessThanOrEqual(400)
   })
 
   it.each([
