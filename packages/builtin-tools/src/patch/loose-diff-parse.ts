@@ -1,7 +1,8 @@
 import type { StructuredPatch } from 'diff'
 import { hunkHeader, type HunkLine, type LooseHunk } from './hunk.ts'
 import { withoutFence } from './fenced-text.ts'
-import { bareHunkStart, isFilePair } from './unified-diff-body.ts'
+import { checkOutside } from './outside-text.ts'
+import { bareHunkStart, isFilePair, linesOutside } from './unified-diff-body.ts'
 import { patchFailed, quoteLine } from './unified-diff-error.ts'
 import { extendedHeaderName, headerNames, isModeLine, modeChange } from './unified-diff-header.ts'
 import { countLines, mayContinue, type ParsedPatch } from './unified-diff-parse.ts'
@@ -28,6 +29,7 @@ export function parseLooseDiff(patch: string, parsePatch: ParsePatch): ParsedPat
   const firstHeader = lines.findIndex((line) => line.startsWith('@@'))
   const start = bareHunkStart(lines) ?? (firstHeader === -1 ? lines.length : firstHeader)
   const names = namesIn(lines.slice(0, start), parsePatch)
+  checkOutside(linesOutside(lines, start))
   const drafts = draftsIn(lines.slice(start), names, start)
   if (!drafts.some(({ body }) => body.some((line) => /^[+-]/u.test(line)))) {
     throw drafts.length === 0 ? withoutHunks(lines) : withoutChange()

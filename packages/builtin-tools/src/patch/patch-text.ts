@@ -28,7 +28,9 @@ export async function readPatch(patch: string, target: PatchTarget): Promise<Pat
   diffModule ??= import('diff')
   const { parsePatch } = await diffModule
   const text = withoutSignature(patch)
-  const exact = parseUnifiedDiff(text, parsePatch)
+  // What looks like a signature is a removed line where the counts include it.
+  const counted = text === patch ? undefined : parseUnifiedDiff(patch, parsePatch)
+  const exact = counted ?? parseUnifiedDiff(text, parsePatch)
   if (exact !== undefined) {
     await checkNames(exact.names, target)
     return { isExact: true, hunks: exact.hunks }

@@ -14,6 +14,18 @@ export function bareHunkStart(lines: readonly string[]): number | undefined {
   return first === -1 ? undefined : first
 }
 
+/** The lines before `end` that are not those of a file's header. */
+export function linesOutside(lines: readonly string[], end: number): readonly string[] {
+  const outside: string[] = []
+  let index = 0
+  while (index < end) {
+    const length = headerLength(lines, index)
+    if (length === 0) outside.push(lines[index] ?? '')
+    index += Math.max(1, length)
+  }
+  return outside
+}
+
 /** The index after the first lines that name a file; undefined without any. */
 function headerEnd(lines: readonly string[], end: number): number | undefined {
   let index = 0

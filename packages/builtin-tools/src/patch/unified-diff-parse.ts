@@ -1,6 +1,7 @@
 import type { StructuredPatch } from 'diff'
 import { type Hunk, hunkHeader, type HunkLine } from './hunk.ts'
-import { bareHunkStart } from './unified-diff-body.ts'
+import { firstChange } from './outside-text.ts'
+import { bareHunkStart, linesOutside } from './unified-diff-body.ts'
 import { extendedHeaderName, headerNames } from './unified-diff-header.ts'
 
 /** A patch of one file. */
@@ -24,6 +25,8 @@ export function parseUnifiedDiff(
   const lines = patch.split('\n')
   if (lines.some((line) => line.startsWith('@@') && !hunkHeader.test(line))) return undefined
   if (bareHunkStart(lines) !== undefined) return undefined
+  const start = lines.findIndex((line) => line.startsWith('@@'))
+  if (start === -1 || firstChange(linesOutside(lines, start)) !== undefined) return undefined
   let files: readonly StructuredPatch[]
   try {
     files = parsePatch(patch)
