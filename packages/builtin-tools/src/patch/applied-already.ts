@@ -26,12 +26,18 @@ export function appliedAlready(
   return found
 }
 
-/** A removal shows in the file only by the lines on both sides of it. */
+/**
+ * A line that says something counts beside one of context: alone, it may be in the file for another reason. A removal shows
+ * only by the lines on both sides of it.
+ */
 function tells(lines: readonly HunkLine[], newLines: readonly HunkLine[]): boolean {
-  if (
-    newLines.some(({ operation, content }) => operation === '+' && /[^\s{}()[\];,]/u.test(content))
+  const hasContext = lines.some(
+    ({ operation, content }) => operation === ' ' && content.trim() !== '',
   )
-    return true
+  const saysSomething = newLines.some(
+    ({ operation, content }) => operation === '+' && /[^\s{}()[\];,]/u.test(content),
+  )
+  if (saysSomething) return hasContext
   return newLines.length > 1 && lines[0]?.operation === ' ' && lines.at(-1)?.operation === ' '
 }
 

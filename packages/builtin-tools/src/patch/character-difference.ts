@@ -11,7 +11,7 @@ export function differenceInCharacters(expected: string, found: string): string 
 }
 
 /** Two lines with the same result cannot be told apart by eye. */
-function lookOf(line: string): string {
+export function lookOf(line: string): string {
   return line
     .normalize('NFKC')
     .replaceAll(/[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\uFEFF]/gu, '')

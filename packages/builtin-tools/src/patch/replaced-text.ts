@@ -1,5 +1,5 @@
 import { SmithersError } from '@smithers/tool-core'
-import { differenceInCharacters } from './character-difference.ts'
+import { differenceInCharacters, lookOf } from './character-difference.ts'
 import { quoteLine } from './unified-diff-error.ts'
 
 /** A replacement of text in one file. */
@@ -18,10 +18,12 @@ export interface ReplacedText {
 
 /** Positions that a refusal lists. */
 const maxShown = 10
+/** Occurrences that a refusal counts. */
+const maxCounted = 100
 
 /**
  * Replaces a passage that occurs once, or all of them. In a file with CRLF line endings, a passage written with LF means
- * CRLF when it does not occur as written.
+ * CRLF when it does not occur as written, and new lines get CRLF when every line has it.
  *
  * @throws SmithersError `TOOL_REPLACE_FAILED` when the passage is missing or occurs several times,
  * `TOOL_PATCH_ALREADY_APPLIED` when only the new text is there, `TOOL_CONTENT_TOO_LARGE` when the result would be
@@ -37,7 +39,7 @@ export function replacedText(
   if (first === -1) throw isThere(text, newText) ? alreadyReplaced(path) : notFound(text, given)
   const overlaps = text.indexOf(oldText, first + 1) !== -1
   if (overlaps && !replaceAll) {
-    const starts = positionsOf(text, oldText, 1)
+    const starts = positionsOf(text, oldText, 1, maxCounted + 1)
     throw severalTimes(path, starts.length, linesOf(text, starts))
   }
   const starts = replaceAll ? positionsOf(text, oldText, oldText.length) : [first]
@@ -56,21 +58,30 @@ function withEndingsOf(
   text: string,
   { oldText, newText }: Replacement,
 ): { readonly oldText: string; readonly newText: string } {
-  if (text.includes(oldText) || !text.includes('\r\n') || oldText.includes('\r')) {
-    return { oldText, newText }
+  if (oldText.includes('\r') || !text.includes('\r\n')) return { oldText, newText }
+  if (!text.includes(oldText)) {
+    return { oldText: withReturns(oldText), newText: withReturns(newText) }
   }
-  return { oldText: withReturns(oldText), newText: withReturns(newText) }
+  // A single line occurs with any endings, so those of the file decide for the new ones.
+  const isMeant = newText.includes('\n') && !newText.includes('\r') && !/(?<!\r)\n/u.test(text)
+  return { oldText, newText: isMeant ? withReturns(newText) : newText }
 }
 
 function withReturns(passage: string): string {
   return passage.replaceAll(/\r?\n/gu, '\r\n')
 }
 
-/** Where a passage begins; `step` is its length for passages that do not overlap. */
-function positionsOf(text: string, passage: string, step: number): readonly number[] {
+/** Where a passage begins, at most `limit` times; `step` is its length for passages that do not overlap. */
+function positionsOf(
+  text: string,
+  passage: string,
+  step: number,
+  limit: number = Infinity,
+): readonly number[] {
   const found: number[] = []
   for (let at = text.indexOf(passage); at !== -1; at = text.indexOf(passage, at + step)) {
     found.push(at)
+    if (found.length === limit) break
   }
   return found
 }
@@ -93,17 +104,24 @@ function linesOf(text: string, ascending: readonly number[]): readonly number[] 
   return lines
 }
 
-/** Whether a text that says something occurs exactly once. */
+/** Whether a text that says something occurs exactly once, and not as a part of a word. */
 function isThere(text: string, newText: string): boolean {
   if (!/\w{2}/u.test(newText)) return false
   const first = text.indexOf(newText)
-  return first !== -1 && text.indexOf(newText, first + 1) === -1
+  if (first === -1 || text.indexOf(newText, first + 1) !== -1) return false
+  const end = first + newText.length
+  return !isInWord(text, first) && !isInWord(text, end)
+}
+
+/** Whether a word goes over a position. */
+function isInWord(text: string, at: number): boolean {
+  return /^[\p{L}\p{N}_$]{2}$/u.test(text.slice(Math.max(0, at - 1), at + 1))
 }
 
 function alreadyReplaced(path: string): SmithersError {
   return new SmithersError(
     'TOOL_PATCH_ALREADY_APPLIED',
-    `Already replaced: ${JSON.stringify(path)} does not have oldText, and has newText once. Nothing was changed; continue without it.`,
+    `Already replaced: ${JSON.stringify(path)} does not have oldText, and has newText once. Nothing was changed. Read the file; if that is the change you meant, continue.`,
     { details: { path }, effect: 'none' },
   )
 }
@@ -112,10 +130,11 @@ function severalTimes(path: string, count: number, lines: readonly number[]): Sm
   const shown = lines.slice(0, maxShown)
   const more = lines.length > maxShown ? ' and more' : ''
   const where = `${lines.length === 1 ? 'line' : 'lines'} ${shown.join(', ')}${more}`
+  const times = count > maxCounted ? `more than ${maxCounted}` : count
   return refusal(
     path,
-    `oldText occurs ${count} times in ${JSON.stringify(path)}, at ${where}. Give it more of the text around the one that you mean, or pass replaceAll: true.`,
-    { occurrences: count, lines: shown },
+    `oldText occurs ${times} times in ${JSON.stringify(path)}, at ${where}. Give it more of the text around the one that you mean, or pass replaceAll: true.`,
+    { occurrences: Math.min(count, maxCounted), lines: shown },
   )
 }
 
@@ -123,7 +142,8 @@ function severalTimes(path: string, count: number, lines: readonly number[]): Sm
 function notFound(text: string, { path, oldText }: Replacement): SmithersError {
   const wanted = oldText.split('\n').find((line) => line.trim() !== '') ?? oldText
   const lines = text.split('\n')
-  const exact = lines.findIndex((line) => line.includes(wanted.replace(/\r$/u, '')))
+  const sought = wanted.replace(/\r$/u, '')
+  const exact = lines.findIndex((line) => line.includes(sought))
   const what = `oldText does not occur in ${JSON.stringify(path)}`
   if (exact !== -1) {
     return refusal(
@@ -132,7 +152,7 @@ function notFound(text: string, { path, oldText }: Replacement): SmithersError {
       { line: exact + 1 },
     )
   }
-  const alike = lines.findIndex((line) => line.trim() === wanted.trim() || isAlike(wanted, line))
+  const alike = lines.findIndex(alikeTo(wanted))
   if (alike === -1) return refusal(path, `${what}, and no line resembles its first one.`, {})
   const unlike = differenceInCharacters(wanted, lines[alike] ?? '')
   return refusal(
@@ -142,8 +162,18 @@ function notFound(text: string, { path, oldText }: Replacement): SmithersError {
   )
 }
 
-function isAlike(wanted: string, line: string): boolean {
-  return differenceInCharacters(wanted.trim(), line.trim()) !== ''
+/** Whether a line differs from another one only in blanks around it, or in characters that look alike. */
+function alikeTo(wanted: string): (line: string) => boolean {
+  const trimmed = wanted.trim()
+  const look = lookOf(trimmed)
+  return (line) => {
+    const other = line.trim()
+    if (other === trimmed) return true
+    // Compatibility forms and characters without width change the length, but rarely by much.
+    const isNear =
+      other.length <= 2 * trimmed.length + 20 && trimmed.length <= 2 * other.length + 20
+    return isNear && look === lookOf(other)
+  }
 }
 
 function firstDifference(lines: readonly string[], start: number, oldText: string): string {

@@ -33,7 +33,7 @@ export function alreadyApplied(path: string, lines: readonly number[]): Smithers
   const where = lines.length === 1 ? `line ${shown}` : `lines ${shown}`
   return new SmithersError(
     'TOOL_PATCH_ALREADY_APPLIED',
-    `Patch already applied: ${JSON.stringify(path)} has its new text at ${where}. Nothing was changed; continue without it.`,
+    `Patch already applied: ${JSON.stringify(path)} has its new text at ${where}. Nothing was changed. Read the file; if that is the change you meant, continue.`,
     { details: { path, lines }, effect: 'none' },
   )
 }

@@ -136,6 +136,7 @@ describe('an edit that is in the file already', () => {
   it.each([
     ['one of two hunks is missing', `${upperCase(5)}@@ -8 +8 @@\n-line X\n+LINE X\n`],
     ['only context is there', '@@ -4,2 +4 @@\n line 4\n-line X\n'],
+    ['nothing but the new line is there', '@@ -3 +3 @@\n-foo(a)\n+LINE 5\n'],
     ['the new line is a bracket', '@@ -1 +1 @@\n-line X\n+}\n'],
     ['the new line is at several positions', '@@ -7 +7 @@\n-line X\n+same\n'],
   ])('is not assumed when %s', async (_, patch) => {

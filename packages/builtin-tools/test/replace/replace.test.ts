@@ -51,7 +51,28 @@ describe('replace', () => {
     expect(task.text('f')).toBe('1\r\n2\r\n3\r\nc\r\n')
   })
 
+  it('gives new lines the CRLF that every line of the file has, and only then', async () => {
+    const task = createFileTask({ f: 'a\r\nb\r\n', mixed: 'a\r\nb\n' })
+    await replaceIn(task, { path: 'f', oldText: 'b', newText: '1\n2' })
+    await replaceIn(task, { path: 'mixed', oldText: 'b', newText: '1\n2' })
+    expect([task.text('f'), task.text('mixed')]).toEqual(['a\r\n1\r\n2\r\n', 'a\r\n1\n2\n'])
+  })
+
   it.each<[string, string, ReplaceInput, string, string]>([
+    [
+      'a text that is missing, beside a word with the new one in it',
+      'const width = 1\n',
+      { path: 'f', oldText: 'height', newText: 'id' },
+      'TOOL_REPLACE_FAILED',
+      'oldText does not occur',
+    ],
+    [
+      'more occurrences than it counts',
+      'x'.repeat(1_000),
+      { path: 'f', oldText: 'x', newText: 'y' },
+      'TOOL_REPLACE_FAILED',
+      'oldText occurs more than 100 times in "f", at line 1.',
+    ],
     [
       'several occurrences',
       'x\ny\nx\n',
@@ -106,7 +127,7 @@ describe('replace', () => {
       'new name\n',
       { path: 'f', oldText: 'old name', newText: 'new name' },
       'TOOL_PATCH_ALREADY_APPLIED',
-      'continue without it',
+      'Read the file; if that is the change you meant, continue.',
     ],
     ['a missing file', '', { path: 'g', oldText: 'a', newText: 'b' }, 'TOOL_FILE_NOT_FOUND', 'g'],
     [
@@ -187,8 +208,11 @@ describe('replacedText', () => {
         const text = before + oldText + after
         const starts = Array.from(text, (_, at) => at).filter((at) => text.startsWith(oldText, at))
         const change = { path: 'f', oldText, newText, replaceAll: false }
+        const isReturned = text.includes('\r\n') && !/(?<!\r)\n/u.test(text)
+        const isPlain = !(oldText + newText).includes('\r')
+        const put = isReturned && isPlain ? newText.replaceAll('\n', '\r\n') : newText
         if (starts.length === 1) {
-          expect(replacedText(text, change).text).toBe(before + newText + after)
+          expect(replacedText(text, change).text).toBe(before + put + after)
         } else {
           expect(() => replacedText(text, change)).toThrow(`occurs ${starts.length} times`)
         }
