@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codingTools, createBuiltinTools, read, type ReadInput } from '@smithers/builtin-tools'
 import { runWithToolContext, type ToolContextOptions } from '@smithers/tool-core'
@@ -74,6 +74,9 @@ describe('read with paging', () => {
       { maxOutputBytes: 1_000 },
     )
     await expect(task.readPaged({ path: 'f' })).rejects.toThrow(code('TOOL_FILE_TOO_LARGE'))
+    await expect(task.readPaged({ path: 'f' })).rejects.toThrow('Search it with grep, or cut')
+    await expect(task.read('f', { limit: 1 })).rejects.toThrow('one line of "f" has more than 1000')
+    await expect(task.read('g', { limit: 200 })).rejects.toThrow('Read fewer: pass a smaller limit')
     await expect(task.read('g')).rejects.toThrow(code('TOOL_FILE_TOO_LARGE'))
     expect(await task.readPaged({ path: 'g' })).toContain('of 300, next offset')
   })
@@ -108,6 +111,14 @@ describe('read', () => {
     const reading = task.read(path)
     await expect(reading).rejects.toThrow(code('TOOL_FILE_NOT_FOUND'))
     await expect(reading).rejects.toThrow(`Did you mean ${near}?`)
+  })
+
+  it('does not name a link that leads nowhere as what it may mean', async () => {
+    const task = createTask({ 'dangled.txt': '' })
+    symlinkSync('nowhere', join(task.root, 'dangling.txt'))
+    const reading = task.read('dangling.txt')
+    await expect(reading).rejects.toThrow(code('TOOL_FILE_NOT_FOUND'))
+    await expect(reading).rejects.not.toThrow(/Did you mean.*dangling/u)
   })
 
   it('names nothing that is far, denied or outside', async () => {
@@ -155,6 +166,23 @@ describe('read of an image', () => {
     const task = createTask({ 'text.png': 'no image', 'bytes.png': Buffer.from([0xff, 0xfe, 0]) })
     expect(await task.readPaged({ path: 'text.png' })).toBe('no image')
     await expect(task.readPaged({ path: 'bytes.png' })).rejects.toThrow(code('TOOL_FILE_NOT_TEXT'))
+  })
+
+  it('is not a text file with a data URL in it', async () => {
+    const fakes = ['data:image/png;base64,AAAA', url.replace('png', 'jpeg'), `${url}\n`]
+    for (const output of fakes) {
+      const task = createTask({ 'fake.txt': output })
+      expect(await task.readPaged({ path: 'fake.txt' })).toBe(output)
+      const given = { toolCallId: 'c', input: { path: 'fake.txt' }, output }
+      expect(modelReads(codingTools.read, given)).toBe(output)
+    }
+  })
+
+  it('is made smaller when it is too large, not read by lines', async () => {
+    const task = createTask({ 'big.png': Buffer.concat([png, Buffer.alloc(6 * 1024 * 1024)]) })
+    const reading = task.readPaged({ path: 'big.png' })
+    await expect(reading).rejects.toThrow(/the image "big\.png" has .* Make a smaller one/u)
+    await expect(reading).rejects.not.toThrow('offset')
   })
 
   it('stays refused in the default bundle', async () => {

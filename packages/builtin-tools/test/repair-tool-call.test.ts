@@ -70,6 +70,8 @@ describe('repairToolCall', () => {
   })
 
   it.each<[string, string, unknown, object?]>([
+    ['a timeout that may be in seconds', 'bash', { command: 'ls', timeout: 60 }],
+    ['such a timeout as text', 'bash', { command: 'ls', timeout: '60' }],
     ['two arguments that mean one', 'read', { file_path: 'a', filename: 'b' }],
     ['a missing argument', 'write', { path: 'f' }],
     ['an unknown tool', 'deploy', { path: 'f' }],

@@ -102,7 +102,12 @@ function inToolsForm(
   if (!Array.isArray(instead)) return message
   const [cmd, ...args] = instead.map((word) => JSON.stringify(word))
   const list = `[${args.join(', ')}]`
-  return message.replace(`run(${cmd}, ${list})`, () => `{ cmd: ${cmd}, args: ${list} }`)
+  const [program, option, script] = instead
+  const call =
+    program === 'sh' && option === '-lc'
+      ? `{ command: ${JSON.stringify(script)} }`
+      : `{ cmd: ${cmd}, args: ${list} }`
+  return message.replace(`run(${cmd}, ${list})`, () => call)
 }
 
 /**

@@ -54,10 +54,9 @@ async function nearPaths(files: SandboxFiles, path: string): Promise<readonly st
     const from = parent
     const entries = (await files.list(from === '' ? '.' : from)).slice(0, maxCompared)
     const rest = names.slice(index + 1)
-    const near = closest(
-      name,
-      entries.map((entry) => entry.name),
-    )
+    // A link that leads nowhere is listed, and does not exist.
+    const others = entries.map((entry) => entry.name).filter((other) => other !== name)
+    const near = closest(name, others)
     const candidates = near.map((other) => [from + other, ...rest].join('/'))
     const found: string[] = []
     for (const candidate of candidates) {

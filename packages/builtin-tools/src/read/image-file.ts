@@ -46,20 +46,24 @@ function signatureOf(bytes: Buffer): string | undefined {
   return head.startsWith('RIFF') && head.endsWith('WEBP') ? mediaTypes['webp'] : undefined
 }
 
-/** The media type and the data of a result of {@link readImage}. */
+/** The media type and the data of a result of {@link readImage}. Undefined for any other text. */
 export function imageOf(
   output: string,
 ): { readonly mediaType: string; readonly data: string } | undefined {
   const head = /^data:(image\/\w+);base64,/u.exec(output.slice(0, 40))
   if (head === null) return undefined
   const data = output.slice(head[0].length)
-  return /^[A-Za-z\d+/]+=*$/u.test(data) ? { mediaType: head[1] ?? '', data } : undefined
+  if (!/^[A-Za-z\d+/]+=*$/u.test(data)) return undefined
+  const [, mediaType = ''] = head
+  // A text file may hold a data URL too. 16 characters are the 12 bytes of the signature.
+  const isImage = signatureOf(Buffer.from(data.slice(0, 16), 'base64')) === mediaType
+  return isImage ? { mediaType, data } : undefined
 }
 
 function tooLarge(path: string, bytes: number): SmithersError {
   return new SmithersError(
     'TOOL_FILE_TOO_LARGE',
     `File too large: the image ${JSON.stringify(path)} has ${bytes} bytes, the limit is ${maxImageBytes}. Make a smaller one with a command.`,
-    { details: { path, bytes, maxBytes: maxImageBytes }, effect: 'none' },
+    { details: { path, bytes, maxBytes: maxImageBytes, isImage: true }, effect: 'none' },
   )
 }

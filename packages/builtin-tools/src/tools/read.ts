@@ -88,7 +88,7 @@ async function readText(
     return numbered ? withNumbers(text, path, offset ?? 1, maxOutputBytes) : text
   } catch (error) {
     throw isSmithersError(error) && error.code === 'TOOL_FILE_TOO_LARGE'
-      ? tooLarge(error, path, isPart)
+      ? tooLarge(error, { path, isPart, isOneLine: limit === 1 || options.paging === true })
       : error
   }
 }
@@ -145,10 +145,22 @@ function shownToModel(given: GivenOutput | string, { paging }: BundleOptions) {
 /** Reads a UTF-8 file. */
 export const read: DefinedTool<ReadInput, string> = createReadTool(defaultOptions)
 
-function tooLarge({ details, cause }: SmithersError, path: string, isPart: boolean): SmithersError {
+interface TooLargeRead {
+  readonly path: string
+  readonly isPart: boolean
+  /** Fewer lines cannot be read. */
+  readonly isOneLine: boolean
+}
+
+function tooLarge(error: SmithersError, { path, isPart, isOneLine }: TooLargeRead): SmithersError {
+  const { details, cause } = error
+  // Lines of an image show nothing.
+  if (details['isImage'] === true) return error
   const [bytes, maxBytes] = [Number(details['bytes']), Number(details['maxBytes'])]
-  const message = isPart
-    ? `File too large: these lines of ${JSON.stringify(path)} have more than ${maxBytes} bytes. Read fewer: pass a smaller limit.`
-    : `File too large: ${JSON.stringify(path)} has ${bytes} bytes, the limit is ${maxBytes}. Read a part with offset and limit (lines), or search it with grep.`
+  const message = isOneLine
+    ? `File too large: one line of ${JSON.stringify(path)} has more than ${maxBytes} bytes, so no part by lines fits. Search it with grep, or cut the line with a command.`
+    : isPart
+      ? `File too large: these lines of ${JSON.stringify(path)} have more than ${maxBytes} bytes. Read fewer: pass a smaller limit.`
+      : `File too large: ${JSON.stringify(path)} has ${bytes} bytes, the limit is ${maxBytes}. Read a part with offset and limit (lines), or search it with grep.`
   return new SmithersError('TOOL_FILE_TOO_LARGE', message, { details, cause, effect: 'none' })
 }

@@ -94,7 +94,8 @@ function repairedArguments(
 ): Arguments | undefined {
   const repaired: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {
-    const own = argumentNamed(toolName, name, given, properties) ?? name
+    const named = argumentNamed(toolName, name, given, properties) ?? name
+    const own = named === 'timeoutMs' && mayBeSeconds(name, value) ? name : named
     if (own in repaired) return undefined
     repaired[own] = typedValue(own, value, properties[own])
   }
@@ -104,6 +105,11 @@ function repairedArguments(
     return { ...others, opts: { cwd } }
   }
   return repaired
+}
+
+/** Other tools take seconds as `timeout`; as milliseconds, so few would end most commands. */
+function mayBeSeconds(name: string, value: unknown): boolean {
+  return plainName(name) === 'timeout' && !(Number(value) >= 1_000)
 }
 
 function argumentNamed(

@@ -38,7 +38,7 @@ describe('bash', () => {
   test('reads no shell syntax in cmd, and shows how to ask for a shell', async () => {
     const { run } = createTask()
     await expect(run({ cmd: 'echo hi' })).rejects.toThrow(
-      'Command not found: "echo hi". No shell reads the command line: pass the words as args, or use { cmd: "sh", args: ["-lc", "echo hi"] }.',
+      'Command not found: "echo hi". No shell reads the command line: pass the words as args, or use { command: "echo hi" }.',
     )
     await expect(run({ cmd: 'no-such-program' })).rejects.toThrow(code('TOOL_SPAWN_FAILED'))
   })
