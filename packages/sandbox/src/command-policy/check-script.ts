@@ -1,3 +1,4 @@
+import { checkAutoPolicy } from './auto-policy.ts'
 import { basename, type CommandCheck, type CommandRefusal } from './command-policy.ts'
 import { readInnerCommand } from './inner-command.ts'
 import { readShellScript } from './shell-script.ts'
@@ -17,8 +18,10 @@ export function checkScript(source: string, check: CommandCheck): CommandRefusal
 }
 
 function checkAt(source: string, check: CommandCheck, depth: number): CommandRefusal | null {
+  // Where the system keeps commands off the network, one that may not run, or may fail, is no reason to refuse the rest.
+  const mayFail = check === checkAutoPolicy
   for (const found of readShellScript(source)) {
-    if (found.kind !== 'command' || staysLocal(found.argv)) continue
+    if (found.kind !== 'command' || (mayFail && found.isOptional)) continue
     const refusal = check(found.argv) ?? checkInner(found.argv, check, depth)
     if (refusal !== null) return refusal
   }
@@ -34,22 +37,11 @@ function checkInner(
   for (const inner of readInnerCommand(basename(command), args)) {
     const refusal =
       inner.kind === 'command'
-        ? staysLocal(inner.argv)
-          ? null
-          : (check(inner.argv) ?? checkInner(inner.argv, check, depth + 1))
+        ? (check(inner.argv) ?? checkInner(inner.argv, check, depth + 1))
         : inner.kind === 'script'
           ? checkAt(inner.source, check, depth + 1)
           : null
     if (refusal !== null) return refusal
   }
   return null
-}
-
-const localAddress =
-  /^(?:https?:\/\/)?(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d+)?(?:[/?#]|$)/iu
-
-/** Whether a client asks a server that the same script has started, such as `curl http://localhost:3000`. */
-function staysLocal([command, ...args]: readonly [string, ...string[]]): boolean {
-  const name = basename(command)
-  return (name === 'curl' || name === 'wget') && args.some((arg) => localAddress.test(arg))
 }

@@ -2,7 +2,12 @@ import { forEachChild, parse, type SyntaxNode } from 'unbash'
 
 /** A command of a script, or a part of it that cannot be read with certainty. */
 export type ScriptFinding =
-  | { readonly kind: 'command'; readonly argv: readonly [string, ...string[]] }
+  | {
+      readonly kind: 'command'
+      readonly argv: readonly [string, ...string[]]
+      /** It runs on a condition only, or the script continues by "||" when it fails. */
+      readonly isOptional: boolean
+    }
   | { readonly kind: 'unreadable'; readonly token: string; readonly why: string }
 
 type Word = Extract<SyntaxNode, { type: 'Word' }>
@@ -14,21 +19,22 @@ export function readShellScript(source: string): readonly ScriptFinding[] {
   const refuse = (token: string, why: string): void => {
     findings.push({ kind: 'unreadable', token, why })
   }
-  const visit = (node: SyntaxNode): void => {
+  const visit = (node: SyntaxNode, isInside: boolean): void => {
+    const isOptional = isInside || isConditional(node)
     if (node.type === 'Script' && 'errors' in node && (node.errors?.length ?? 0) > 0) {
       refuse(source, 'its shell syntax has errors')
     }
     if (node.type === 'Command') {
-      const finding = readCommand(node)
+      const finding = readCommand(node, isOptional)
       if (finding !== null) findings.push(finding)
     }
     if (node.type === 'Redirect' && node.target !== undefined && mayBeSocket(node.target)) {
       refuse(node.target.text, 'it may open a connection')
     }
-    forEachChild(node, visit)
+    forEachChild(node, (child) => visit(child, isOptional))
   }
   try {
-    visit(parse(source))
+    visit(parse(source), false)
   } catch (error) {
     // The parser and this walk are recursive.
     if (!(error instanceof RangeError)) throw error
@@ -37,7 +43,16 @@ export function readShellScript(source: string): readonly ScriptFinding[] {
   return findings
 }
 
-function readCommand(command: Extract<SyntaxNode, { type: 'Command' }>): ScriptFinding | null {
+function isConditional(node: SyntaxNode): boolean {
+  return (
+    node.type === 'If' || node.type === 'Case' || (node.type === 'AndOr' && node.operators.includes('||'))
+  )
+}
+
+function readCommand(
+  command: Extract<SyntaxNode, { type: 'Command' }>,
+  isOptional: boolean,
+): ScriptFinding | null {
   const { name } = command
   // Only assignments or redirections.
   if (name === undefined) return null
@@ -54,7 +69,7 @@ function readCommand(command: Extract<SyntaxNode, { type: 'Command' }>): ScriptF
     const token = `${name.value} ${words[computed]?.text ?? ''}`
     return { kind: 'unreadable', token, why: 'its arguments are computed' }
   }
-  return { kind: 'command', argv: [name.value, ...words.map(({ text }) => text)] }
+  return { kind: 'command', argv: [name.value, ...words.map(({ text }) => text)], isOptional }
 }
 
 const runners =

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isWithin } from '../path-rules/path-order.ts'
 import type { HomeDirectories } from './isolation-policy.ts'
-import { makeTemporaryDirectory, removeTemporaryDirectory } from './process-directory.ts'
+import { discardTemporaryDirectory, makeTemporaryDirectory } from './process-directory.ts'
 
 /** A home directory that the commands of one sandbox share instead of the user's. */
 export interface PrivateHome {
@@ -33,5 +33,5 @@ export function createPrivateHome(
   for (const path of Object.values(directories)) {
     for (const name of keptOfHome) mkdirSync(join(path, name), { recursive: true, mode: 0o700 })
   }
-  return { directories, remove: () => removeTemporaryDirectory(directory) }
+  return { directories, remove: () => void discardTemporaryDirectory(directory) }
 }

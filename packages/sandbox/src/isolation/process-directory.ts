@@ -3,14 +3,15 @@ import {
   mkdtempSync,
   readdirSync,
   realpathSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createSandboxFiles } from '../files/create-sandbox-files.ts'
+import { dirname, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { canWalkDescriptors, openBeneathTree } from '../files/guard/beneath-tree.ts'
 import { hasEnded } from '../files/io/lock-owner.ts'
 import { processSpace, startTimeOf } from '../files/io/process-identity.ts'
@@ -71,11 +72,44 @@ function processDirectory(parent: string): string {
 }
 
 function removeAll(): void {
-  for (const directory of made.values()) removeTemporaryDirectory(directory)
+  for (const directory of made.values()) removeAtOnce(directory)
 }
 
-/** Removes a directory with everything in it, by descriptors: a command that still runs may exchange what is in it. */
-export function removeTemporaryDirectory(directory: string): void {
+/** Milliseconds between turns of the event loop. */
+const turnMs = 4
+
+/** Renames a temporary directory out of the way at once, and removes it as {@link removeInTurns} does. */
+export async function discardTemporaryDirectory(directory: string): Promise<void> {
+  const aside = join(dirname(directory), `removing-${crypto.randomUUID()}`)
+  try {
+    renameSync(directory, aside)
+  } catch {
+    return
+  }
+  await removeInTurns(aside)
+}
+
+/**
+ * Removes a directory with everything in it. A few milliseconds at once, so that what commands have left does not stop
+ * the event loop. Never rejects: what cannot be removed stays.
+ */
+export async function removeInTurns(directory: string): Promise<void> {
+  const steps = removal(directory)
+  for (;;) {
+    const until = performance.now() + turnMs
+    do {
+      if (steps.next().done === true) return
+    } while (performance.now() < until)
+    await nextTurn()
+  }
+}
+
+function removeAtOnce(directory: string): void {
+  for (const _ of removal(directory)) continue
+}
+
+/** By descriptors: a command that still runs may exchange what is in the directory. */
+function* removal(directory: string): Generator<void, void, void> {
   try {
     if (!canWalkDescriptors()) {
       rmSync(directory, { recursive: true, force: true })
@@ -83,13 +117,13 @@ export function removeTemporaryDirectory(directory: string): void {
     }
     const tree = openBeneathTree(directory)
     try {
-      for (const _ of emptyDirectory(tree, tree.root)) continue
+      yield* emptyDirectory(tree, tree.root, { force: true })
     } finally {
       tree.root.close()
     }
     rmdirSync(directory)
   } catch {
-    // Not to be removed by this user any more, or gone.
+    // Not to be removed by this user, or gone.
   }
 }
 
@@ -97,10 +131,7 @@ export function removeTemporaryDirectory(directory: string): void {
 async function sweep(parent: string): Promise<void> {
   try {
     const left = readdirSync(parent).filter((name) => isLeft(join(parent, name), name))
-    if (left.length === 0) return
-    const files = createSandboxFiles({ rootDir: parent, protect: 'none' })
-    for (const name of left) await files.remove(name, { recursive: true }).catch(() => {})
-    files.close()
+    for (const name of left) await removeInTurns(join(parent, name))
   } catch {
     // The next process tries again.
   }

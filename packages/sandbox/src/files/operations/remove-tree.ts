@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { chmodSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { systemCode } from '../file-error.ts'
 import { fileLimits } from '../file-limits.ts'
@@ -12,12 +12,18 @@ import type { DirectoryTree, DirectoryHandle } from '../guard/directory-handle.t
  * deep tree therefore costs neither stack nor descriptors.
  *
  * Names are bytes, so that names that are not UTF-8 can be removed too.
+ *
+ * With `force`, a directory that denies its removal is given the permissions for it, and what cannot be removed all the
+ * same is left while its siblings go. Without, the first error is thrown.
  */
 export function* emptyDirectory(
   tree: DirectoryTree,
   top: DirectoryHandle,
+  { force = false }: { readonly force?: boolean } = {},
 ): Generator<void, void, void> {
-  const levels: Level[] = [{ directory: top, name: undefined, entries: entriesOf(top) }]
+  const attempt: Attempt = force ? openAndTryAgain : (_, action) => action()
+  const levels: Level[] = [{ directory: top, name: undefined, entries: [] }]
+  attempt(top, () => (levels[0]!.entries = entriesOf(top)))
   let rounds = 0
   try {
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
@@ -33,18 +39,47 @@ export function* emptyDirectory(
         levels.pop()
         level.directory.close()
         const parent = levels.at(-1)?.directory ?? top
-        removeEmpty(parent, level.name)
+        const { name } = level
+        attempt(parent, () => removeEmpty(parent, name))
       } else if (entry.isDirectory()) {
-        if (levels.length >= fileLimits.maxOpenDepth) moveUp(level.directory, entry.name, top)
-        else descend(tree, levels, level.directory, entry.name)
+        const { directory } = level
+        if (levels.length < fileLimits.maxOpenDepth) {
+          attempt(directory, () => descend({ tree, levels, attempt }, directory, entry.name))
+        } else {
+          attempt(directory, () => moveUp({ tree, force }, directory, entry.name, top))
+        }
       } else {
-        removeName(level.directory, entry.name)
+        const { directory } = level
+        attempt(directory, () => removeName(directory, entry.name))
       }
       yield
     }
   } finally {
     for (const { directory } of levels) if (directory !== top) directory.close()
   }
+}
+
+/** Does something to an entry of a directory. */
+type Attempt = (directory: DirectoryHandle, action: () => void) => void
+
+const openAndTryAgain: Attempt = (directory, action) => {
+  try {
+    action()
+  } catch (error) {
+    const code = systemCode(error)
+    if (code !== 'EACCES' && code !== 'EPERM') return
+    try {
+      makeAccessible(directory)
+      action()
+    } catch {
+      // Of another user, or on a file system that refuses: it stays.
+    }
+  }
+}
+
+/** By descriptor: never another directory that has its name by now. */
+function makeAccessible({ fd }: DirectoryHandle): void {
+  if (fd !== undefined) chmodSync(`/proc/self/fd/${fd}`, 0o700)
 }
 
 interface Level {
@@ -60,8 +95,11 @@ function entriesOf(directory: DirectoryHandle): Dirent<Buffer>[] {
 }
 
 function descend(
-  tree: DirectoryTree,
-  levels: Level[],
+  {
+    tree,
+    levels,
+    attempt,
+  }: { readonly tree: DirectoryTree; readonly levels: Level[]; readonly attempt: Attempt },
   parent: DirectoryHandle,
   name: Buffer,
 ): void {
@@ -75,9 +113,9 @@ function descend(
     if (code === 'ENOTDIR' || code === 'ELOOP') return removeName(parent, name)
     throw error
   }
-  levels.push({ directory, name, entries: [] })
-  const level = levels.at(-1)
-  if (level !== undefined) level.entries = entriesOf(directory)
+  const level: Level = { directory, name, entries: [] }
+  levels.push(level)
+  attempt(directory, () => (level.entries = entriesOf(directory)))
 }
 
 function removeName(parent: DirectoryHandle, name: Buffer): void {
@@ -102,8 +140,22 @@ function removeEmpty(parent: DirectoryHandle, name: Buffer): void {
   }
 }
 
-function moveUp(parent: DirectoryHandle, name: Buffer, top: DirectoryHandle): void {
+function moveUp(
+  { tree, force }: { readonly tree: DirectoryTree; readonly force: boolean },
+  parent: DirectoryHandle,
+  name: Buffer,
+  top: DirectoryHandle,
+): void {
   try {
+    if (force) {
+      // Its entry `..` changes with the move.
+      const moved = tree.openDirectoryBytes(parent, name)
+      try {
+        makeAccessible(moved)
+      } finally {
+        moved.close()
+      }
+    }
     renameSync(parent.atBytes(name), top.at(`.smithers-${crypto.randomUUID()}.removing`))
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSandboxFiles } from '../../files/create-sandbox-files.ts'
-import { makeTemporaryDirectory } from '../process-directory.ts'
+import { makeTemporaryDirectory, removeInTurns } from '../process-directory.ts'
 
 /** Home and temporary directory of one command. */
 export interface PrivateDirectory {
@@ -44,20 +43,17 @@ export class PrivateDirectories {
     const own = join(this.path, name)
     const [home, temporary] = [join(own, 'home'), join(own, 'tmp')]
     for (const directory of [own, home, temporary]) mkdirSync(directory, 0o700)
-    return { home, temporary, remove: () => this.#remove(own, name) }
+    return { home, temporary, remove: () => remove(own) }
   }
+}
 
-  async #remove(own: string, name: string): Promise<void> {
-    try {
-      // Most commands leave nothing behind.
-      for (const directory of [join(own, 'home'), join(own, 'tmp'), own]) rmdirSync(directory)
-    } catch {
-      // Other commands of the same root can reach in here while we remove: only the guard's walker is safe then.
-      const files = createSandboxFiles({ rootDir: this.path, protect: 'none' })
-      // What cannot be removed stays, in a directory that no other user can open.
-      await files.remove(name, { recursive: true }).catch(() => {})
-      files.close()
-    }
+async function remove(own: string): Promise<void> {
+  try {
+    // Most commands leave nothing behind.
+    for (const directory of [join(own, 'home'), join(own, 'tmp'), own]) rmdirSync(directory)
+  } catch {
+    // What cannot be removed stays, in a directory that no other user can open.
+    await removeInTurns(own)
   }
 }
 

@@ -1,6 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeTemporaryDirectory } from '../../isolation/process-directory.ts'
+import { discardTemporaryDirectory, makeTemporaryDirectory } from '../../isolation/process-directory.ts'
 import { userIdentity } from './user-identity.ts'
 
 /** The global configuration of git for the commands of one sandbox. */
@@ -28,7 +28,7 @@ export function createGlobalGitConfig(rootDir: string, hasIdentity: boolean): Gl
   const directory = makeTemporaryDirectory('git', rootDir)
   const file = join(directory, 'config')
   writeFileSync(file, hasIdentity ? asConfig(userIdentity(rootDir)) : '', { mode: 0o600 })
-  const remove = (): void => rmSync(directory, { recursive: true, force: true })
+  const remove = (): void => void discardTemporaryDirectory(directory)
   return { directory, env: { GIT_CONFIG_GLOBAL: file }, remove }
 }
 
