@@ -77,7 +77,8 @@ function readLetters(
   for (const [position, letter] of letters.split('').entries()) {
     const rest = letters.slice(position + 1)
     // Without a rest, the next argument counts as an operand.
-    if (withAddress.includes(letter)) return { takesNext: false, address: rest === '' ? null : rest }
+    if (withAddress.includes(letter))
+      return { takesNext: false, address: rest === '' ? null : rest }
     if (withValue.includes(letter)) return { takesNext: rest === '', address: null }
   }
   return { takesNext: false, address: null }

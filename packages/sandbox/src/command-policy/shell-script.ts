@@ -45,7 +45,9 @@ export function readShellScript(source: string): readonly ScriptFinding[] {
 
 function isConditional(node: SyntaxNode): boolean {
   return (
-    node.type === 'If' || node.type === 'Case' || (node.type === 'AndOr' && node.operators.includes('||'))
+    node.type === 'If' ||
+    node.type === 'Case' ||
+    (node.type === 'AndOr' && node.operators.includes('||'))
   )
 }
 
