@@ -55,7 +55,7 @@ export const backgroundBashSchema: z.ZodType<BackgroundBashInput> = z
       .boolean()
       .optional()
       .describe(
-        'Leave it running and return its id, for servers and watchers. Then timeoutMs may be an hour.',
+        'Leave it running and return its id, for watchers and long builds. Then timeoutMs may be an hour.',
       ),
   })
   .superRefine(eitherForm)

@@ -44,19 +44,22 @@ export function commandNetwork(
 }
 
 /**
- * Decides about the connections of a command in the background as the run's callback does. A question for approval is a
- * refusal: the call that it would pause is over.
+ * Decides about the connections of a command in the background as the run's callback does. An approval that was given before
+ * counts; a question for a new one is a refusal, since the call that it would pause is over.
  */
 export function decisionWithoutAsking(
   ctx: ToolContext,
   bundle: BundleOptions,
+  argv: readonly string[],
 ): OnNetworkDecision | undefined {
   const { onDecision } = networkOfCall(ctx, bundle)
   if (onDecision === undefined) return undefined
+  const approvals = new HostApprovals(ctx, argv.join(' '))
   return async (decision) => {
     const answer = await onDecision(decision)
     if (answer !== 'ask') return answer
     if (!canBeApproved(decision)) return undefined
+    if (await approvals.isGranted(decision)) return 'allow'
     return { deny: 'It needs approval, which no command in the background can ask for.' }
   }
 }

@@ -1,4 +1,10 @@
-import { type DefinedTool, defineTool } from '@smithers/tool-core'
+import {
+  type DefinedTool,
+  defineTool,
+  type ModelBudget,
+  type TaskContext,
+} from '@smithers/tool-core'
+import type { ZodType } from 'zod'
 import { type BashInput, bashSchema } from '../command/bash-input.ts'
 import { type BundleOptions, defaultOptions, modelBudget } from '../bundle/bundle-options.ts'
 import { modelText } from '../model/model-text.ts'
@@ -11,12 +17,46 @@ export const bashAdvice =
   'For less, filter the output (head, tail, grep), or write it to a file and read parts of that.'
 
 /** The description of `bash` for the model. */
-export function describeBash(options: BundleOptions, background: string): string {
+function describeBash(options: BundleOptions, background: string): string {
   return (
     `Run a program${whereItRuns(options)}: { cmd, args } starts one without a shell; { command } is a script for sh, for pipes, ` +
     `redirects and several commands. Returns stdout and stderr; a non-zero exit is an error. ${background}`
   )
 }
+
+/** What all forms of `bash` share. */
+export interface BashParts<Input> {
+  readonly name: 'bash'
+  readonly description: string
+  readonly schema: ZodType<Input>
+  readonly modelBudget?: ModelBudget
+  readonly sideEffect: true
+  readonly idempotent: false
+  readonly effectScope: (task: TaskContext) => 'external' | 'workspace'
+  readonly toModelOutput: (given: unknown) => ReturnType<typeof modelText>
+}
+
+/** @param background What the model must know of processes in the background. */
+export function bashParts<Input>(
+  schema: ZodType<Input>,
+  options: BundleOptions,
+  background: string,
+): BashParts<Input> {
+  return {
+    name: 'bash',
+    description: describeBash(options, background),
+    schema: argumentsOf(schema, options),
+    ...modelBudget(options, bashAdvice),
+    sideEffect: true,
+    idempotent: false,
+    // Without a network, a command changes only files under the root, visible with `git diff`.
+    effectScope: (task) => (opensNetwork(task, options) ? 'external' : 'workspace'),
+    toModelOutput: (given) => modelText(given, '(no output)'),
+  }
+}
+
+/** For forms of `bash` that wait for the command. */
+export const endsWithCommand = 'Background processes end with the command.'
 
 /**
  * Creates the tool `bash` with the options of a bundle.
@@ -27,16 +67,8 @@ export function describeBash(options: BundleOptions, background: string): string
  */
 export function createBashTool(options: BundleOptions): DefinedTool<BashInput, string> {
   return defineTool({
-    name: 'bash',
-    description: describeBash(options, 'Background processes end with the command.'),
-    schema: argumentsOf(bashSchema, options),
-    ...modelBudget(options, bashAdvice),
-    sideEffect: true,
-    idempotent: false,
-    // Without a network, a command changes only files under the root, visible with `git diff`.
-    effectScope: (task) => (opensNetwork(task, options) ? 'external' : 'workspace'),
+    ...bashParts(bashSchema, options, endsWithCommand),
     execute: (input, ctx) => answerCommand(input, ctx, options),
-    toModelOutput: (given) => modelText(given, '(no output)'),
   })
 }
 

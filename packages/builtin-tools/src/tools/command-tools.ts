@@ -4,23 +4,24 @@ import {
   defineTool,
   onRunEnd,
   recordNetworkUse,
-  SmithersError,
   type ToolContext,
 } from '@smithers/tool-core'
 import { z } from 'zod'
 import { BackgroundJob } from '../command/background-job.ts'
-import { bashAdvice, describeBash } from './bash.ts'
+import { BackgroundJobs } from '../command/background-jobs.ts'
+import { bashAdvice, bashParts } from './bash.ts'
 import {
   type BackgroundBashInput,
   backgroundBashSchema,
   type BashInput,
+  commandOf,
   nameOf,
 } from '../command/bash-input.ts'
 import { failure, withNotes } from '../command/bash-result.ts'
 import { type BundleOptions, bundleOptionReaders, modelBudget } from '../bundle/bundle-options.ts'
 import { modelText } from '../model/model-text.ts'
 import { decisionWithoutAsking } from '../command/command-network.ts'
-import { opensNetwork } from '../bundle/network-of-call.ts'
+import { argumentsOf } from '../bundle/strict-arguments.ts'
 import { answerCommand, runCommand } from '../command/run-command.ts'
 
 /** Input of `bash_output`. */
@@ -37,8 +38,11 @@ export type CommandTools = {
   readonly bash_kill: DefinedTool<{ readonly id: string }, string>
 }
 
-/** Commands that one attempt may have running. */
-const maxRunning = 16
+const killSchema = z.object({ id: z.string().describe('The id that bash returned.') })
+
+const outputSchema = killSchema.extend({
+  waitMs: z.int().min(0).max(60_000).optional().describe('Wait so long for something new.'),
+})
 
 /** What a background command may take, in milliseconds: the longest time of a command. */
 const longestMs = 3_600_000
@@ -58,7 +62,7 @@ const firstLookMs = 500
  */
 export function createCommandTools(options: BundleOptions = {}): CommandTools {
   const bundle: BundleOptions = Object.freeze(readOptions(options, bundleOptionReaders))
-  const jobs = new Jobs()
+  const jobs = new BackgroundJobs()
   return {
     bash: createBackgroundBash(bundle, jobs),
     bash_output: createBashOutput(bundle, jobs),
@@ -66,24 +70,18 @@ export function createCommandTools(options: BundleOptions = {}): CommandTools {
   }
 }
 
-function createBackgroundBash(options: BundleOptions, jobs: Jobs): CommandTools['bash'] {
+/** Under isolation, another command has another network, and so no way to a port of this one. */
+const inBackground =
+  'background: true leaves it running and returns an id, for watchers and long builds. Other commands may not reach its ports: start a server and ask it in one script.'
+
+function createBackgroundBash(options: BundleOptions, jobs: BackgroundJobs): CommandTools['bash'] {
   return defineTool({
-    name: 'bash',
-    description: describeBash(
-      options,
-      'background: true leaves it running and returns an id, for servers and watchers.',
-    ),
-    schema: backgroundBashSchema,
-    ...modelBudget(options, bashAdvice),
-    sideEffect: true,
-    idempotent: false,
-    effectScope: (task) => (opensNetwork(task, options) ? 'external' : 'workspace'),
+    ...bashParts(backgroundBashSchema, options, inBackground),
     async execute({ background, ...input }, ctx) {
       return background === true
         ? startJob(input, ctx, options, jobs)
         : answerCommand(input, ctx, options, { hasBackground: true })
     },
-    toModelOutput: (given) => modelText(given, '(no output)'),
   })
 }
 
@@ -91,66 +89,74 @@ async function startJob(
   input: BashInput,
   ctx: ToolContext,
   options: BundleOptions,
-  jobs: Jobs,
+  jobs: BackgroundJobs,
 ): Promise<string> {
-  jobs.refuseTooMany(ctx)
   const timeoutMs = Math.min(input.timeoutMs ?? longestMs, longestMs)
-  const job = new BackgroundJob(nameOf(input), (signal, onOutput) =>
-    runCommand(input, ctx, options, {
-      signal,
-      timeoutMs,
-      onOutput,
-      onDecision: decisionWithoutAsking(ctx, options),
-    }),
+  const { cmd, args } = commandOf(input)
+  const onDecision = decisionWithoutAsking(ctx, options, [cmd, ...args])
+  const job = jobs.start(
+    ctx,
+    () =>
+      new BackgroundJob(nameOf(input), (signal, onOutput) =>
+        runCommand(input, ctx, options, { signal, timeoutMs, onOutput, onDecision }),
+      ),
   )
   const stop = (): void => job.kill()
   const forget = onRunEnd(stop)
+  void job.ended.then(forget)
   // Until this call has been answered, its own abort ends the command, too.
   ctx.abortSignal.addEventListener('abort', stop, { once: true })
-  void job.ended.then(forget)
+  if (ctx.abortSignal.aborted) stop()
+  await firstLook(job)
+  ctx.abortSignal.removeEventListener('abort', stop)
+  if (job.isRunning) {
+    return `${job.read()}\nRead what it prints with bash_output {"id":"${job.id}"}, end it with bash_kill. It ends with this run.`
+  }
+  jobs.forget(ctx, job)
+  return answerOf(job, input, ctx)
+}
+
+async function firstLook(job: BackgroundJob): Promise<void> {
   const { promise: looked, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, firstLookMs)
   await Promise.race([job.ended, looked])
   clearTimeout(timer)
-  const result = job.result
-  if (result !== undefined) {
-    if (result.network !== undefined) recordNetworkUse(ctx, result.network)
-    if (result.status === 'exited' && result.exitCode === 0) return withNotes(result, [])
-    throw failure(input, result, {
-      notes: [],
-      longestTimeoutMs: longestMs,
-      hasBackground: false,
-    })
-  }
-  jobs.add(ctx, job)
-  return `${job.read()}\nRead what it prints with bash_output {"id":"${job.id}"}, end it with bash_kill. It ends with this run.`
 }
 
-function createBashOutput(options: BundleOptions, jobs: Jobs): CommandTools['bash_output'] {
+/** The answer to a command that has ended before it was left running. */
+function answerOf(job: BackgroundJob, input: BashInput, ctx: ToolContext): string {
+  const result = job.result
+  if (result === undefined) return job.read()
+  if (result.network !== undefined) recordNetworkUse(ctx, result.network)
+  if (result.status === 'exited' && result.exitCode === 0) return withNotes(result, [])
+  throw failure(input, result, { notes: [], longestTimeoutMs: longestMs, hasBackground: false })
+}
+
+function createBashOutput(
+  options: BundleOptions,
+  jobs: BackgroundJobs,
+): CommandTools['bash_output'] {
   return defineTool({
     name: 'bash_output',
     description:
       'Read what a background command printed since the last reading, and whether it still runs. waitMs waits for something new.',
-    schema: z.object({
-      id: z.string().describe('The id that bash returned.'),
-      waitMs: z.int().min(0).max(60_000).optional().describe('Wait so long for something new.'),
-    }),
+    schema: argumentsOf(outputSchema, options),
     ...modelBudget(options, bashAdvice),
     async execute({ id, waitMs = 0 }, ctx) {
       const job = jobs.get(ctx, id)
       await job.news(waitMs, ctx.abortSignal)
-      return readJob(job, ctx)
+      return readJob(jobs, job, ctx)
     },
     toModelOutput: (given) => modelText(given, '(no output)'),
   })
 }
 
-function createBashKill(options: BundleOptions, jobs: Jobs): CommandTools['bash_kill'] {
+function createBashKill(options: BundleOptions, jobs: BackgroundJobs): CommandTools['bash_kill'] {
   return defineTool({
     name: 'bash_kill',
     description:
       'End a background command with everything it has started, and read the rest of its output.',
-    schema: z.object({ id: z.string().describe('The id that bash returned.') }),
+    schema: argumentsOf(killSchema, options),
     ...modelBudget(options, bashAdvice),
     sideEffect: true,
     idempotent: true,
@@ -160,67 +166,16 @@ function createBashKill(options: BundleOptions, jobs: Jobs): CommandTools['bash_
       const job = jobs.get(ctx, id)
       job.kill()
       await job.ended
-      return readJob(job, ctx)
+      return readJob(jobs, job, ctx)
     },
     toModelOutput: (given) => modelText(given, '(no output)'),
   })
 }
 
 /** The row of the call that sees the end has the connections: that of the start was finished before them. */
-function readJob(job: BackgroundJob, ctx: ToolContext): string {
+function readJob(jobs: BackgroundJobs, job: BackgroundJob, ctx: ToolContext): string {
+  if (!job.isRunning) jobs.forgetRead(ctx, job)
   const use = job.takeNetworkUse()
   if (use !== undefined) recordNetworkUse(ctx, use)
   return job.read()
-}
-
-/** The background commands of all attempts that use these tools. */
-class Jobs {
-  readonly #ofAttempts = new Map<string, Map<string, BackgroundJob>>()
-
-  /** @throws SmithersError `TOOL_LIMIT_REACHED` when the attempt has too many */
-  refuseTooMany(ctx: ToolContext): void {
-    const running = this.#of(ctx).filter(({ isRunning }) => isRunning)
-    if (running.length < maxRunning) return
-    throw new SmithersError(
-      'TOOL_LIMIT_REACHED',
-      `${running.length} commands run in the background, which is the limit. End one with bash_kill: ${running.map(({ id }) => id).join(', ')}.`,
-      { details: { limit: maxRunning }, effect: 'none' },
-    )
-  }
-
-  add(ctx: ToolContext, job: BackgroundJob): void {
-    const key = attemptOf(ctx)
-    const jobs = this.#ofAttempts.get(key) ?? new Map<string, BackgroundJob>()
-    this.#ofAttempts.set(key, jobs.set(job.id, job))
-    const forget = onRunEnd(() => {
-      void job.ended.then(() => this.#ofAttempts.delete(key))
-    })
-    // Outside a run nothing says when the agent is done with it.
-    if (ctx.ephemeral) void job.ended.then(forget)
-  }
-
-  /** @throws SmithersError `INVALID_INPUT` for an id that the attempt does not know */
-  get(ctx: ToolContext, id: string): BackgroundJob {
-    const job = this.#ofAttempts.get(attemptOf(ctx))?.get(id)
-    if (job !== undefined) return job
-    const known = this.#of(ctx).map((each) => each.id)
-    const advice =
-      known.length === 0
-        ? 'None was started here. Start one with bash and background: true.'
-        : `Those of this run are ${known.join(', ')}.`
-    throw new SmithersError(
-      'INVALID_INPUT',
-      `No background command has the id ${JSON.stringify(id)}: they end with their run and its process. ${advice}`,
-      { details: { id, known }, effect: 'none' },
-    )
-  }
-
-  #of(ctx: ToolContext): readonly BackgroundJob[] {
-    return [...(this.#ofAttempts.get(attemptOf(ctx))?.values() ?? [])]
-  }
-}
-
-/** Calls outside runs share one, for each has a random run of its own. */
-function attemptOf({ ephemeral, runId, nodeId, iteration, attempt }: ToolContext): string {
-  return ephemeral ? '' : JSON.stringify([runId, nodeId, iteration, attempt])
 }

@@ -2,11 +2,9 @@ import { StringDecoder } from 'node:string_decoder'
 import type { OutputChunk, OutputStream } from '@smithers/sandbox'
 import { readOptions } from '@smithers/sandbox/options'
 import { defineTool, type StreamingTool, type ToolContext } from '@smithers/tool-core'
-import { bashAdvice, describeBash } from './bash.ts'
+import { bashParts, endsWithCommand } from './bash.ts'
 import { type BashInput, bashSchema } from '../command/bash-input.ts'
-import { type BundleOptions, bundleOptionReaders, modelBudget } from '../bundle/bundle-options.ts'
-import { modelText } from '../model/model-text.ts'
-import { opensNetwork } from '../bundle/network-of-call.ts'
+import { type BundleOptions, bundleOptionReaders } from '../bundle/bundle-options.ts'
 import { answerCommand } from '../command/run-command.ts'
 
 /** Characters of output that a view shows. */
@@ -30,17 +28,10 @@ export function createLiveBash(
 ): StreamingTool<BashInput, string, 'bash'> {
   const bundle: BundleOptions = Object.freeze(readOptions(options, bundleOptionReaders))
   return defineTool({
-    name: 'bash',
-    description: describeBash(bundle, 'Background processes end with the command.'),
-    schema: bashSchema,
-    ...modelBudget(bundle, bashAdvice),
-    sideEffect: true,
-    idempotent: false,
-    effectScope: (task) => (opensNetwork(task, bundle) ? 'external' : 'workspace'),
+    ...bashParts(bashSchema, bundle, endsWithCommand),
     execute: async function* (input, ctx) {
       yield* viewsOf(input, ctx, bundle)
     },
-    toModelOutput: (given) => modelText(given, '(no output)'),
   })
 }
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCommandTools } from '@smithers/builtin-tools'
 import { createMemoryLog } from '@smithers/log-memory'
-import { createToolRun, type ToolRun } from '@smithers/tool-core'
+import { createToolRun, runWithToolContext, type ToolRun } from '@smithers/tool-core'
 import { afterEach, describe, expect, test } from 'vitest'
 import { call } from '../fixtures/bash-task.ts'
 import { code } from '../fixtures/error-code.ts'
@@ -162,6 +162,64 @@ describe('a command in the background', () => {
     await expect(tooMany).rejects.toThrow(ids[3])
     await kill(ids[3] ?? '')
     await start('sleep 86400')
+  })
+
+  test('counts from its start, so calls made together stay within the limit', async () => {
+    const { bash } = commands('none')
+    const input = { command: 'sleep 86400', background: true }
+    const answers = await Promise.allSettled(Array.from({ length: 30 }, () => bash(input)))
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(16)
+    for (const answer of answers) {
+      if (answer.status === 'rejected') {
+        expect(answer.reason).toMatchObject({ code: 'TOOL_LIMIT_REACHED' })
+      }
+    }
+  })
+
+  test('makes room when it was short', async () => {
+    const { bash } = commands('none')
+    for (let round = 0; round < 2; round += 1) {
+      const short = Array.from({ length: 16 }, () => bash({ command: 'echo x', background: true }))
+      expect(new Set(await Promise.all(short))).toEqual(new Set(['x\n']))
+    }
+  })
+
+  test('outlives the abort of the call that started it, once that was answered', async () => {
+    const { run, root } = commands('none')
+    const { bash } = run.tools(createCommandTools({ warn() {} }))
+    const abort = new AbortController()
+    const options = { ...call, abortSignal: abort.signal }
+    await bash.execute({ command: counting, background: true }, options)
+    abort.abort()
+    const before = countIn(root)
+    await expect.poll(() => countIn(root), { timeout: 10_000 }).not.toBe(before)
+    // Control: an abort before the answer ends it.
+    const early = new AbortController()
+    const starting = bash.execute(
+      { command: 'touch begun; sleep 86400', background: true },
+      { ...call, toolCallId: 'call-2', abortSignal: early.signal },
+    )
+    await expect.poll(() => existsSync(join(root, 'begun')), { interval: 10 }).toBe(true)
+    early.abort()
+    await expect(starting).rejects.toThrow()
+  })
+
+  test('is forgotten outside runs when its end was read, and no id is told to others', async () => {
+    const { context } = createFileTask({}, { isolation: 'none' })
+    const { bash, bash_output, bash_kill } = createCommandTools({ warn() {} })
+    const within = <Value>(work: () => Value): Value => runWithToolContext(context, work)
+    const text = await within(() =>
+      bash.execute({ command: 'sleep 86400', background: true }, call),
+    )
+    const id = /"id":"(job_\w+)"/u.exec(text)?.[1] ?? expect.fail(text)
+    const unknown = within(() => bash_output.execute({ id: 'job_0' }, call))
+    await expect(unknown).rejects.toThrow(code('INVALID_INPUT'))
+    await expect(unknown).rejects.not.toThrow(id)
+    expect(await within(() => bash_output.execute({ id }, call))).toContain('is running')
+    expect(await within(() => bash_kill.execute({ id }, call))).toContain('was killed')
+    await expect(within(() => bash_output.execute({ id }, call))).rejects.toThrow(
+      code('INVALID_INPUT'),
+    )
   })
 
   test('drops the oldest output that was not read', async () => {

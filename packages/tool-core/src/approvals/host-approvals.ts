@@ -83,6 +83,23 @@ export class HostApprovals {
   }
 
   /**
+   * Whether a connection has been approved already, for this call or for the whole run. Asks for nothing. Never rejects: a
+   * failure is reported to the run's `onLogError`, and the answer is no.
+   */
+  async isGranted(asked: AskedHost): Promise<boolean> {
+    const record = recordOf(this.#ctx)
+    if (record === undefined || this.#ctx.ephemeral) return false
+    const { log, policy } = record.journal
+    try {
+      const request = { ...asked, command: this.#command, row: record.row }
+      return (await grantedIn(approvalsOf(log), request, record)).granted !== undefined
+    } catch (error) {
+      policy.onLogError(error)
+      return false
+    }
+  }
+
+  /**
    * Waits for the questions that are open, and pauses the run when a request is left without a decision. To be called when
    * the command has ended.
    */
@@ -145,22 +162,34 @@ type HostAnswer =
   | ({ readonly kind: 'decided' } & HostPermission)
   | { readonly kind: 'pending'; readonly pending: ApprovalRow }
 
-/** What the log says of a connection; makes the request when it says nothing. */
-async function answerOf(
+/** The approval that allows a connection, marked as used, with what else the log has of its host. */
+async function grantedIn(
   store: ApprovalStore,
   request: HostOfCall,
   { journal: { policy } }: CallRecord,
-): Promise<HostAnswer> {
+): Promise<{
+  readonly made: ApprovalRow
+  readonly ofHost: readonly ApprovalRow[]
+  readonly granted: ApprovalRow | undefined
+}> {
   const made = await hostRequest(request, policy.redact)
   const { runId, inputHash, callKey } = made
   const rows = await store.list({ runId, inputHash, limit: Infinity })
   const ofHost = rows.filter(isHostApproval)
   const granted = grantedHost(ofHost, callKey)
-  if (granted !== undefined) {
-    await useHostApproval(store, granted, policy.onLogError)
-    return { kind: 'decided', allowed: true }
-  }
-  const latest = ofHost.find((row) => row.callKey === callKey)
+  if (granted !== undefined) await useHostApproval(store, granted, policy.onLogError)
+  return { made, ofHost, granted }
+}
+
+/** What the log says of a connection; makes the request when it says nothing. */
+async function answerOf(
+  store: ApprovalStore,
+  request: HostOfCall,
+  record: CallRecord,
+): Promise<HostAnswer> {
+  const { made, ofHost, granted } = await grantedIn(store, request, record)
+  if (granted !== undefined) return { kind: 'decided', allowed: true }
+  const latest = ofHost.find((row) => row.callKey === made.callKey)
   const row = await expireIfDue(store, latest ?? (await store.request(made)))
   if (row.status === 'rejected' || row.status === 'expired') {
     return { kind: 'decided', allowed: false, why: refusalText(row) }

