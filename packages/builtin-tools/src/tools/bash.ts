@@ -33,7 +33,6 @@ export interface BashParts<Input> {
   readonly sideEffect: true
   readonly idempotent: false
   readonly effectScope: (task: TaskContext) => 'external' | 'workspace'
-  readonly toModelOutput: (given: unknown) => ReturnType<typeof modelText>
 }
 
 /** @param background What the model must know of processes in the background. */
@@ -51,7 +50,6 @@ export function bashParts<Input>(
     idempotent: false,
     // Without a network, a command changes only files under the root, visible with `git diff`.
     effectScope: (task) => (opensNetwork(task, options) ? 'external' : 'workspace'),
-    toModelOutput: (given) => modelText(given, '(no output)'),
   }
 }
 
@@ -69,6 +67,7 @@ export function createBashTool(options: BundleOptions): DefinedTool<BashInput, s
   return defineTool({
     ...bashParts(bashSchema, options, endsWithCommand),
     execute: (input, ctx) => answerCommand(input, ctx, options),
+    toModelOutput: (given) => modelText(given, '(no output)'),
   })
 }
 

@@ -82,6 +82,7 @@ function createBackgroundBash(options: BundleOptions, jobs: BackgroundJobs): Com
         ? startJob(input, ctx, options, jobs)
         : answerCommand(input, ctx, options, { hasBackground: true })
     },
+    toModelOutput: (given) => modelText(given, '(no output)'),
   })
 }
 

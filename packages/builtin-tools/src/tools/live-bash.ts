@@ -5,6 +5,7 @@ import { defineTool, type StreamingTool, type ToolContext } from '@smithers/tool
 import { bashParts, endsWithCommand } from './bash.ts'
 import { type BashInput, bashSchema } from '../command/bash-input.ts'
 import { type BundleOptions, bundleOptionReaders } from '../bundle/bundle-options.ts'
+import { modelText } from '../model/model-text.ts'
 import { answerCommand } from '../command/run-command.ts'
 
 /** Characters of output that a view shows. */
@@ -32,6 +33,7 @@ export function createLiveBash(
     execute: async function* (input, ctx) {
       yield* viewsOf(input, ctx, bundle)
     },
+    toModelOutput: (given) => modelText(given, '(no output)'),
   })
 }
 

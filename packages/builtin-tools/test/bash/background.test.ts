@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCommandTools } from '@smithers/builtin-tools'
 import { createMemoryLog } from '@smithers/log-memory'
-import { createToolRun, runWithToolContext, type ToolRun } from '@smithers/tool-core'
+import { createToolRun, type ToolRun } from '@smithers/tool-core'
 import { afterEach, describe, expect, test } from 'vitest'
 import { call } from '../fixtures/bash-task.ts'
 import { code } from '../fixtures/error-code.ts'
@@ -176,14 +176,6 @@ describe('a command in the background', () => {
     }
   })
 
-  test('makes room when it was short', async () => {
-    const { bash } = commands('none')
-    for (let round = 0; round < 2; round += 1) {
-      const short = Array.from({ length: 16 }, () => bash({ command: 'echo x', background: true }))
-      expect(new Set(await Promise.all(short))).toEqual(new Set(['x\n']))
-    }
-  })
-
   test('outlives the abort of the call that started it, once that was answered', async () => {
     const { run, root } = commands('none')
     const { bash } = run.tools(createCommandTools({ warn() {} }))
@@ -205,21 +197,17 @@ describe('a command in the background', () => {
   })
 
   test('is forgotten outside runs when its end was read, and no id is told to others', async () => {
-    const { context } = createFileTask({}, { isolation: 'none' })
-    const { bash, bash_output, bash_kill } = createCommandTools({ warn() {} })
-    const within = <Value>(work: () => Value): Value => runWithToolContext(context, work)
-    const text = await within(() =>
-      bash.execute({ command: 'sleep 86400', background: true }, call),
-    )
+    const { root: rootDir } = createFileTask()
+    const options = { rootDir, isolation: 'none', warn() {} } as const
+    const { bash, bash_output, bash_kill } = createCommandTools(options)
+    const text = await bash.execute({ command: 'sleep 86400', background: true }, call)
     const id = /"id":"(job_\w+)"/u.exec(text)?.[1] ?? expect.fail(text)
-    const unknown = within(() => bash_output.execute({ id: 'job_0' }, call))
+    const unknown = bash_output.execute({ id: 'job_0' }, call)
     await expect(unknown).rejects.toThrow(code('INVALID_INPUT'))
     await expect(unknown).rejects.not.toThrow(id)
-    expect(await within(() => bash_output.execute({ id }, call))).toContain('is running')
-    expect(await within(() => bash_kill.execute({ id }, call))).toContain('was killed')
-    await expect(within(() => bash_output.execute({ id }, call))).rejects.toThrow(
-      code('INVALID_INPUT'),
-    )
+    expect(await bash_output.execute({ id }, call)).toContain('is running')
+    expect(await bash_kill.execute({ id }, call)).toContain('was killed')
+    await expect(bash_output.execute({ id }, call)).rejects.toThrow(code('INVALID_INPUT'))
   })
 
   test('drops the oldest output that was not read', async () => {
