@@ -23,7 +23,7 @@ function searching(deny: readonly string[]) {
   }
   return {
     glob: (pattern: string, path?: string) => reads(glob, { pattern, path }),
-    grep: (pattern: string) => reads(grep as unknown as typeof glob, { pattern }),
+    grep: (pattern: string) => reads(grep, { pattern }),
   }
 }
 

@@ -220,10 +220,10 @@ describe('names that make a directory a bare repository', () => {
     config:
       '[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = "touch ran; false"\n',
   }
-  const orders = Object.keys(parts).map((last) => [
+  const orders = Object.keys(parts).map((last): [string, string[]] => [
     last,
     [...Object.keys(parts).filter((name) => name !== last), last],
-  ]) as [string, string[]][]
+  ])
 
   test.each(orders)('are not completed by file methods, with %s last', async (last, names) => {
     const root = newRoot()

@@ -1,6 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { discardTemporaryDirectory, makeTemporaryDirectory } from '../../isolation/process-directory.ts'
+import {
+  discardTemporaryDirectory,
+  makeTemporaryDirectory,
+} from '../../isolation/process-directory.ts'
 import { userIdentity } from './user-identity.ts'
 
 /** The global configuration of git for the commands of one sandbox. */
