@@ -46,7 +46,7 @@ describe('bash with a script', () => {
     ['echo > started; curl -O example.com', 'TOOL_NETWORK_DISABLED'],
     ['echo > started && git push', 'TOOL_GIT_REMOTE_DISABLED'],
     ['echo > started; (cd . && env X=1 wget example.com)', 'TOOL_NETWORK_DISABLED'],
-    ["echo > started; sh -c 'if true; then git clone git@host:x; fi'", 'TOOL_GIT_REMOTE_DISABLED'],
+    ["echo > started; sh -c 'cd .; git clone git@host:x'", 'TOOL_GIT_REMOTE_DISABLED'],
     ['echo > started; x=$(npm install left-pad)', 'TOOL_NETWORK_DISABLED'],
   ])('refuses %j before its first command', async (command, expected) => {
     const { run, root } = createTask({ isolation: 'auto' })
@@ -65,6 +65,7 @@ describe('bash with a script', () => {
     'for f in a b; do echo "$f"; done',
     'test -n "$(command -v curl)" && echo yes || echo no',
     'curl -s http://localhost:1/ || echo refused',
+    "sh -c 'if false; then git clone git@host:x; fi; echo on'",
   ])('lets %j run', async (command) => {
     const { run } = createTask({ isolation: 'auto' })
     expect(typeof (await run({ command }))).toBe('string')
