@@ -1,7 +1,7 @@
 import { checkBasicPolicy } from './basic-policy.ts'
 import { basename, type CommandCheck, type CommandRefusal } from './command-policy.ts'
 import { checkGitCommand, staysOnThisMachine } from './git-command.ts'
-import { isLocalRequest } from './local-request.ts'
+import { asksNoServer, isLocalRequest } from './local-request.ts'
 
 /** Subcommands of package managers whose work is a download or an upload. */
 const networkSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map([
@@ -32,8 +32,7 @@ const networkSubcommands: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 
 /**
  * The default check where the operating system keeps commands off the network: refuses only what has no other purpose
- * than the network, before it starts and waits for a connection. Tests, scripts, lists, URLs in arguments and requests to
- * this machine pass.
+ * than the network, before it starts and waits for a connection. Tests, scripts, lists and URLs in arguments pass.
  *
  * *Guarantees*: a clear error for downloads, uploads and remote git.
  * *Does not protect against* anything by itself: that is the task of isolation, without which the basic check applies.
@@ -44,9 +43,18 @@ export const checkAutoPolicy: CommandCheck = (argv) => {
   if (executable === 'git') return staysOnThisMachine(args) ? null : checkGitCommand(args)
   const subcommands = networkSubcommands.get(executable)
   if (subcommands !== undefined) return checkPackageManager(command, args, subcommands)
-  if (isLocalRequest(executable, args)) return null
+  if (asksNoServer(executable, args)) return null
   // The basic check also refuses URLs, which reach nothing here.
   return checkBasicPolicy([command])
+}
+
+/**
+ * {@link checkAutoPolicy} for the commands of a script. There a server may have been started before, so a request to this
+ * machine passes; a program alone has a network of its own in which nothing listens.
+ */
+export const checkAutoInScript: CommandCheck = (argv) => {
+  const [command, ...args] = argv
+  return isLocalRequest(basename(command), args) ? null : checkAutoPolicy(argv)
 }
 
 function checkPackageManager(

@@ -1,4 +1,4 @@
-import { checkAutoPolicy } from './auto-policy.ts'
+import { checkAutoInScript, checkAutoPolicy } from './auto-policy.ts'
 import { basename, type CommandCheck, type CommandRefusal } from './command-policy.ts'
 import { readInnerCommand } from './inner-command.ts'
 import { readShellScript } from './shell-script.ts'
@@ -14,12 +14,12 @@ const maxDepth = 4
  * of isolation, or of the strict check, which refuses what it cannot read.
  */
 export function checkScript(source: string, check: CommandCheck): CommandRefusal | null {
-  return checkAt(source, check, 0)
+  return checkAt(source, check === checkAutoPolicy ? checkAutoInScript : check, 0)
 }
 
 function checkAt(source: string, check: CommandCheck, depth: number): CommandRefusal | null {
   // Where the system keeps commands off the network, one that may not run, or may fail, is no reason to refuse the rest.
-  const mayFail = check === checkAutoPolicy
+  const mayFail = check === checkAutoInScript
   for (const found of readShellScript(source)) {
     if (found.kind !== 'command' || (mayFail && found.isOptional)) continue
     const refusal = check(found.argv) ?? checkInner(found.argv, check, depth)

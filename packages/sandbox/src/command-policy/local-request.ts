@@ -47,8 +47,18 @@ const addressOptions: ReadonlyMap<string, string> = new Map([
  * here is taken to have no value, so that an address never counts as one.
  */
 export function isLocalRequest(client: string, args: readonly string[]): boolean {
+  return operandsOf(client, args)?.every((operand) => localAddress.test(operand)) ?? false
+}
+
+/** Whether a client names no server at all. */
+export function asksNoServer(client: string, args: readonly string[]): boolean {
+  return operandsOf(client, args)?.length === 0
+}
+
+/** The addresses that a client is given; undefined for a program that is not known here. */
+function operandsOf(client: string, args: readonly string[]): readonly string[] | undefined {
   const known = values.get(client)
-  if (known === undefined) return false
+  if (known === undefined) return undefined
   const operands: string[] = []
   for (let index = 0; index < args.length; index += 1) {
     const argument = args[index]!
@@ -66,7 +76,7 @@ export function isLocalRequest(client: string, args: readonly string[]): boolean
       index += read.takesNext ? 1 : 0
     } else operands.push(argument)
   }
-  return operands.every((operand) => localAddress.test(operand))
+  return operands
 }
 
 function readLetters(

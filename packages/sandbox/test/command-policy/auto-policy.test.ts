@@ -1,5 +1,5 @@
 import { expect, describe, test } from 'vitest'
-import { checkAutoPolicy } from '../../src/command-policy/auto-policy.ts'
+import { checkAutoInScript, checkAutoPolicy } from '../../src/command-policy/auto-policy.ts'
 
 const passed = [
   'npm test',
@@ -26,8 +26,12 @@ const passed = [
   'grep -r https:// .',
   'echo http://example.com',
   'node x.mjs https://example.com',
-  'curl localhost',
   'curl --version',
+]
+
+/** In a script, which may have started the server. */
+const passedInScripts = [
+  'curl localhost',
   'curl -sSf -o out -X POST http://localhost:3000/x',
   'curl http://0.0.0.0:3000',
   'curl http://localhost:$PORT/health',
@@ -77,6 +81,12 @@ function check(line: string) {
 describe('checkAutoPolicy', () => {
   test.each(passed)('lets through: %s', (line) => {
     expect(check(line)).toBeNull()
+  })
+
+  test.each(passedInScripts)('lets through in a script, and not alone: %s', (line) => {
+    const [command = '', ...args] = line.split(' ')
+    expect(checkAutoInScript([command, ...args])).toBeNull()
+    expect(check(line)?.code).toBe('TOOL_NETWORK_DISABLED')
   })
 
   test.each(refused)('refuses: %s', (line) => {
