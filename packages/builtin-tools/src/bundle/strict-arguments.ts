@@ -11,7 +11,7 @@ export function argumentsOf<Schema extends z.ZodType>(
 
 /** The same schema with strict objects, at every depth. Descriptions and refinements stay, so the type does, too. */
 function strict<Schema extends z.ZodType>(schema: Schema): Schema {
-  return copyOf(schema) as z.ZodType as Schema
+  return copyOf(schema) as Schema
 }
 
 function copyOf(schema: z.ZodType): z.ZodType {

@@ -18,8 +18,9 @@ async function inBackground(options: ToolRunOptions, args: string[]): Promise<st
     .execute({ cmd: 'curl', args, background: true }, call)
     .catch((error: Error) => error.message)
   const id = /bash_output \{"id":"(job_\w+)"/u.exec(text)?.[1]
-  while (id !== undefined && !text.includes(`${id} exited`)) {
-    text += await bash_output.execute({ id, waitMs: 5_000 }, call)
+  if (id !== undefined) {
+    do text += await bash_output.execute({ id, waitMs: 5_000 }, call)
+    while (!text.includes(`${id} exited`))
   }
   await run.settle()
   return text

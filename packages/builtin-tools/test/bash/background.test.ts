@@ -193,7 +193,7 @@ describe('a command in the background', () => {
     )
     await expect.poll(() => existsSync(join(root, 'begun')), { interval: 10 }).toBe(true)
     early.abort()
-    await expect(starting).rejects.toThrow()
+    await expect(starting).rejects.toThrow(code('TOOL_ABORTED'))
   })
 
   test('is forgotten outside runs when its end was read, and no id is told to others', async () => {

@@ -58,7 +58,7 @@ export function gitTrustedPaths(
     if (typeof stats === 'object' && stats.isFile()) {
       if (worktree === '') protect.push(git)
       const targets = repositoriesOfGitFile(root, worktree).filter(isPossibleName)
-      places.push(...targets.map((git) => ({ git, worktree })))
+      places.push(...targets.map((target) => ({ git: target, worktree })))
     }
   }
   places.push(...nested.bare.map((bare) => ({ git: bare, worktree: bare })))
