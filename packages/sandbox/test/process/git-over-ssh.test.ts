@@ -104,7 +104,8 @@ PidFile none
 `
     writeFileSync(join(rootDir, 'ssh_config'), settings)
     const clone = (host: string, copy: string): string =>
-      `mkdir -p ~/.ssh && cp ssh_config ~/.ssh/config && chmod 600 ~/.ssh/config
+      // ssh looks for its settings in the home that the system names, whatever HOME says.
+      `export GIT_SSH_COMMAND="$GIT_SSH_COMMAND -F ${rootDir}/ssh_config"
       git clone -q ssh://${user}@${host}:${port}${directory}/repository ${copy} && cat ${copy}/greeting`
     const refused = await sandbox.run('sh', ['-c', clone('evil.test', 'refused')])
     expect(refused.exitCode).not.toBe(0)
