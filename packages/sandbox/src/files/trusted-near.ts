@@ -24,7 +24,7 @@ export function trustedNear(root: OpenRoot, relativePath: string): readonly stri
 }
 
 /** What makes git take a directory for a bare repository. */
-const structure: readonly string[] = ['HEAD', 'objects', 'refs']
+export const bareRepositoryNames: readonly string[] = ['HEAD', 'objects', 'refs']
 
 /** What in one makes git run programs. */
 const trusted: readonly string[] = ['config', 'config.worktree', 'hooks', 'commondir']
@@ -40,7 +40,9 @@ export function completesRepository(root: OpenRoot, relativePath: string): boole
     const exists = (each: string): boolean =>
       isNamed(each) || statOf(root, `${directory}/${each}`) !== undefined
     return (
-      [...structure, ...trusted].some(isNamed) && structure.every(exists) && trusted.some(exists)
+      [...bareRepositoryNames, ...trusted].some(isNamed) &&
+      bareRepositoryNames.every(exists) &&
+      trusted.some(exists)
     )
   })
 }

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { configuredGitPaths, type RepositoryPlace } from '../files/configured-git-paths.ts'
+import { bareRepositoryNames } from '../files/trusted-near.ts'
 import { lookupFailure } from './lookup-error.ts'
 import { repositoriesOfGitFile } from '../files/git-file-targets.ts'
 import type { Repositories } from './repository-finder.ts'
@@ -81,7 +82,7 @@ export function gitTrustedPaths(
 
 /** Whether git takes the root itself for a repository. */
 function isBareRepository(root: RootStatCache): boolean {
-  return ['HEAD', 'objects', 'refs'].every((name) => root.at(name) !== undefined)
+  return bareRepositoryNames.every((name) => root.at(name) !== undefined)
 }
 
 function modulePaths(

@@ -29,10 +29,11 @@ export function overlapsAny(path: string, others: readonly string[]): boolean {
 }
 
 /** Orders entries by path so that every directory comes before what lies in it: mounts must be made in this order. */
-export function parentsFirst<Entry extends readonly [path: string, ...unknown[]]>(
+export function parentsFirst<Entry>(
   entries: readonly Entry[],
+  pathOf: (entry: Entry) => string,
 ): Entry[] {
-  return entries.toSorted(([a], [b]) => depth(a) - depth(b))
+  return entries.toSorted((a, b) => depth(pathOf(a)) - depth(pathOf(b)))
 }
 
 function depth(path: string): number {

@@ -1,6 +1,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { OpenRoot } from '../files/open-root.ts'
+import { bareRepositoryNames } from '../files/trusted-near.ts'
 
 /** Repositories below the root, which itself is left out. */
 export interface Repositories {
@@ -81,6 +82,6 @@ function toListing(identity: string, entries: readonly Dirent[]): Listing {
       .filter((entry) => entry.isDirectory() && entry.name !== '.git')
       .map(({ name }) => name),
     hasGit: names.has('.git'),
-    isBare: names.has('HEAD') && names.has('objects') && names.has('refs'),
+    isBare: bareRepositoryNames.every((name) => names.has(name)),
   }
 }

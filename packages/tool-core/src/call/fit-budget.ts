@@ -1,3 +1,4 @@
+import { characterEnd } from '../json/character-end.ts'
 import type { ModelBudget } from '../contract/model-budget.ts'
 
 /** A text that was too long for a model, and what is left of it. */
@@ -71,8 +72,7 @@ function countLines(text: string): number {
 function cutEnd(text: string, maxBytes: number): string {
   if (fitsBytes(text, maxBytes)) return text
   const bytes = Buffer.from(text.slice(0, maxBytes))
-  let end = Math.min(maxBytes, bytes.length)
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  const end = characterEnd(bytes, maxBytes)
   const line = bytes.lastIndexOf(10, end - 1) + 1
   return bytes.toString('utf8', 0, line > end * 0.75 ? line : end)
 }

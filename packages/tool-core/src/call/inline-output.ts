@@ -1,4 +1,5 @@
 import type { Redaction } from '../json/redaction.ts'
+import { characterEnd } from '../json/character-end.ts'
 import { recordJson } from '../json/recorded-json.ts'
 import { settled, type Steps } from '../async/maybe-promise.ts'
 import type { RunStateStore } from '../log/run-state-store.ts'
@@ -72,8 +73,7 @@ function beginningOf(
     return `\n[${hidden} of ${bytes.length} bytes are not shown.${advice}]`
   }
   // Neither number has more digits than the length.
-  let end = Math.max(0, maxBytes - Buffer.byteLength(note(bytes.length, bytes.length)))
-  // Cut between characters.
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  const room = Math.max(0, maxBytes - Buffer.byteLength(note(bytes.length, bytes.length)))
+  const end = characterEnd(bytes, room)
   return bytes.toString('utf8', 0, end) + note(bytes.length - end, end)
 }

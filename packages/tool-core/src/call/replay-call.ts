@@ -101,10 +101,9 @@ function isVerification(value: unknown): value is Verification<unknown> {
 
 /** Keeps for the result what the agent must know of the call that this one repeats, unless it has been told. */
 export function noteRepetition(
-  { task, journal, record, options }: CallScope,
+  { task, history, record, options }: CallScope,
   repeated: CallSummary,
 ): void {
-  const { history } = journal
   if (repeated.attempt === task.attempt) return
   const { toolName, idempotencyKey, inputJson } = record.row
   if (history.warned && repeated.idempotencyKey === idempotencyKey) return

@@ -1,3 +1,5 @@
+import { characterEnd } from './character-end.ts'
+
 /** The longest head of `bytes` with which the envelope keeps within `maxBytes`; the empty one when none does. */
 export function cutToFit(
   bytes: Buffer,
@@ -21,7 +23,5 @@ export function cutToFit(
 
 /** The first `length` bytes, less what would cut a character in two. */
 function headOf(bytes: Buffer, length: number): string {
-  let end = Math.min(length, bytes.length)
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return bytes.toString('utf8', 0, end)
+  return bytes.toString('utf8', 0, characterEnd(bytes, length))
 }

@@ -178,7 +178,7 @@ function directoryMounts(
     ...writable.map((path) => [path, ['--bind', path, path]] as const),
     [request.rootDir, rootMount(request, facts, pass)],
   ]
-  return parentsFirst(mounts).flatMap(([, options]) => options)
+  return parentsFirst(mounts, ([path]) => path).flatMap(([, options]) => options)
 }
 
 /** By descriptor where `bwrap` can: the directory that was opened, whatever its name leads to by now. */

@@ -99,7 +99,7 @@ export const seal = (to: string): MountStep => step('seal', to)
 
 /** The steps, each directory before what lies in it. */
 export function inMountOrder(steps: readonly MountStep[]): MountStep[] {
-  return parentsFirst(steps.map((each) => [each.to, each] as const)).map(([, each]) => each)
+  return parentsFirst(steps, ({ to }) => to)
 }
 
 /** Equal for steps that do the same. */
