@@ -112,8 +112,10 @@ class Supervision {
       const processes = (): readonly number[] => this.#running.processes()
       this.#unwatch = watchUse(processes, watch, (limit) => this.#terminate(limit))
       // A command that has ended needed no more of its input.
-      feed(this.#running.stdin, stdin, (error) => {
-        if (!this.#hasEnded) this.fail(error)
+      feed(this.#running.stdin, stdin, async (error) => {
+        if (this.#hasEnded) return
+        this.fail(error)
+        await this.#running.ended
       })
       // An abort between the caller's check and the listener.
       if (signal?.aborted === true) this.#onAbort()
@@ -155,11 +157,14 @@ class Supervision {
 /** What a command reads from standard input. */
 export type CommandInput = string | Uint8Array | AsyncIterable<string | Uint8Array>
 
-/** Writes the input and ends it. `onFailure` gets what the caller's own source threw, and no other error. */
+/**
+ * Writes the input and ends it. `onFailure` gets what the caller's own source threw, and no other error; the pipe stays
+ * open until it settles, for a command that saw the end of half an input would go on as if it had all of it.
+ */
 function feed(
   stdin: Writable | null,
   input: CommandInput | undefined,
-  onFailure: (error: unknown) => void,
+  onFailure: (error: unknown) => Promise<void>,
 ): void {
   if (stdin === null || input === undefined) return
   // A command that does not read its input closes the pipe; that is its right (EPIPE).
@@ -168,15 +173,15 @@ function feed(
   else pipeline(piecesOf(input, onFailure), stdin).catch(() => stdin.destroy())
 }
 
-/** The pieces of a source. Its failure is reported, unlike the pipe's: half of an input must not pass for all of it. */
+/** The pieces of a source. Its failure is reported, unlike the pipe's. */
 async function* piecesOf(
   input: AsyncIterable<string | Uint8Array>,
-  onFailure: (error: unknown) => void,
+  onFailure: (error: unknown) => Promise<void>,
 ): AsyncGenerator<Uint8Array, void, void> {
   try {
     for await (const piece of input) yield toBytes(piece)
   } catch (error) {
-    onFailure(error)
+    await onFailure(error)
     throw error
   }
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createNoIsolation } from '../../src/isolation/none.ts'
+import type { RunningCommand } from '../../src/isolation/running-command.ts'
 import { startBySpawn } from '../../src/isolation/spawn/start-by-spawn.ts'
 import { supervise } from '../../src/process/supervise.ts'
 import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
@@ -57,24 +58,51 @@ describeIsolations('run, when its caller fails,', (isolation) => {
 describe('supervise', () => {
   afterEach(() => vi.useRealTimers())
 
+  test('keeps the input open until a command has ended whose source failed', async () => {
+    const running = await startInRoot({
+      argv: ['sh', '-c', 'cat > /dev/null; echo complete'],
+      hasInput: true,
+    })
+    let wasOpen: boolean | undefined
+    const late: RunningCommand = {
+      ...running,
+      kill() {
+        // A kill by another process takes its time; the command must not read "end of file" before.
+        setImmediate(() =>
+          setImmediate(() => {
+            wasOpen = running.stdin?.destroyed === false && !running.stdin.writableEnded
+            running.kill()
+          }),
+        )
+        return true
+      },
+    }
+    const outcome = await supervise(late, {
+      timeoutMs: 60_000,
+      maxOutputBytes: 200,
+      signal: undefined,
+      stdin: (async function* () {
+        yield 'half of it'
+        throw new Error('the disk is gone')
+      })(),
+      onOutput: undefined,
+      watch: { memoryMb: null, processes: null },
+      hooks: {},
+    })
+    expect({ wasOpen, output: outcome.output, terminated: outcome.terminated }).toEqual({
+      wasOpen: true,
+      output: '',
+      terminated: 'caller-failed',
+    })
+  })
+
   test.each([true, false])(
     'does not call a command late whose output is taken late (process namespace: %s)',
     async (hasProcessNamespace) => {
-      const { wrap } = createNoIsolation()
-      const { prepare, start } = startBySpawn(wrap, { hasProcessNamespace })
-      await prepare()
-      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-      const running = start({
+      const running = await startInRoot({
         argv: ['sh', '-c', 'echo first; head -c 30000 /dev/zero; echo last'],
-        env: { PATH: process.env['PATH'] ?? '' },
-        cwd: '/',
-        cwdHandle: '/',
-        rootDir: '/',
-        policy: { network: 'host', read: [], protect: [], deny: [], limits: { temporaryMb: 1 } },
-        limits: { fileMb: null, cpuSeconds: null, processes: null },
-        controlGroups: [],
-        hasInput: false,
-        mergeOutput: false,
+        hasProcessNamespace,
+        onPrepared: () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }),
       })
       const ended = Promise.withResolvers<void>()
       const run = supervise(running, {
@@ -106,6 +134,33 @@ describe('supervise', () => {
     },
   )
 })
+
+/** Starts a command without isolation; `onPrepared` is called just before. */
+async function startInRoot(command: {
+  argv: [string, ...string[]]
+  hasInput?: boolean
+  hasProcessNamespace?: boolean
+  onPrepared?: () => void
+}): Promise<RunningCommand> {
+  const { wrap } = createNoIsolation()
+  const { prepare, start } = startBySpawn(wrap, {
+    hasProcessNamespace: command.hasProcessNamespace ?? true,
+  })
+  await prepare()
+  command.onPrepared?.()
+  return start({
+    argv: command.argv,
+    env: { PATH: process.env['PATH'] ?? '' },
+    cwd: '/',
+    cwdHandle: '/',
+    rootDir: '/',
+    policy: { network: 'host', read: [], protect: [], deny: [], limits: { temporaryMb: 1 } },
+    limits: { fileMb: null, cpuSeconds: null, processes: null },
+    controlGroups: [],
+    hasInput: command.hasInput ?? false,
+    mergeOutput: false,
+  })
+}
 
 function nextTurn(): Promise<false> {
   return new Promise((resolve) => setImmediate(resolve, false))
