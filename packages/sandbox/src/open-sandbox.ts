@@ -7,7 +7,7 @@ import type { SandboxFiles } from './files/sandbox-files.ts'
 import type { IsolationReport } from './isolation/backend.ts'
 import { detectIsolation } from './isolation/detect-isolation.ts'
 import { foreignRoot } from './isolation/foreign-root.ts'
-import { createPrivateHome } from './isolation/private-home.ts'
+import { createPrivateHome, type PrivateHome } from './isolation/private-home.ts'
 import { ownCodeInRoot } from './isolation/own-code.ts'
 import { resolveLimits } from './options/limits.ts'
 import type { CommandCheck } from './command-policy/command-policy.ts'
@@ -16,6 +16,7 @@ import { checkBasicPolicy } from './command-policy/basic-policy.ts'
 import { openEgress } from './process/open-egress.ts'
 import { commandEnvironment, type EnvironmentOptions } from './process/environment.ts'
 import { offlineEnvironment } from './process/offline-environment.ts'
+import { type SharedCaches, sharePackageCaches } from './process/package-caches.ts'
 import { runCommand } from './process/run.ts'
 import { type RunSettings } from './process/run-settings.ts'
 import { notEnforcedWarning } from './isolation/not-enforced-warning.ts'
@@ -52,15 +53,20 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const files = openFiles(options)
   const { rootDir } = files
   const report = reportOn(files, isolation, { network: asked, protect })
-  const surroundings = openSurroundings(options, { isolation, rootDir, isOffline: egress === null })
+  const surroundings = await openSurroundings(options, {
+    isolation,
+    rootDir,
+    isOffline: egress === null,
+  })
   const settings: RunSettings = Object.freeze({
     rootDir,
     files,
     backend,
     network,
     egress,
-    read: filePolicy.read ?? [],
+    read: [...(filePolicy.read ?? []), ...surroundings.read],
     write: surroundings.write,
+    shown: surroundings.shown,
     home: surroundings.home,
     deny: filePolicy.deny ?? [],
     protection: new PathProtection({
@@ -100,14 +106,14 @@ function gitFactsOf(files: SandboxFiles, settings: () => RunSettings): GitFacts 
 }
 
 /** What commands find besides the root: their variables and a home. */
-function openSurroundings(
+async function openSurroundings(
   options: SandboxOptions,
   {
     isolation,
     rootDir,
     isOffline,
   }: { readonly isolation: IsolationReport; readonly rootDir: string; readonly isOffline: boolean },
-): Pick<RunSettings, 'env' | 'home' | 'write'> & { remove(): void } {
+): Promise<Pick<RunSettings, 'env' | 'home' | 'read' | 'shown' | 'write'> & { remove(): void }> {
   const { network = 'none', gitIdentity = true } = options
   const env = commandEnvironment(withIdentity(options))
   const gitConfig = hidesHome(isolation, env)
@@ -115,15 +121,53 @@ function openSurroundings(
     : undefined
   const home = isolation.enforced.files === 'none' ? undefined : createPrivateHome(rootDir, env)
   const isCutOff = isOffline && network !== 'host' && isolation.enforced.network === 'enforced'
+  const remove = (): void => {
+    gitConfig?.remove()
+    home?.remove()
+  }
+  const caches = await openCaches(options, { isolation, rootDir, env, home, isCutOff }).catch(
+    (error: unknown) => {
+      remove()
+      throw error
+    },
+  )
   return {
-    env: Object.freeze({ ...(isCutOff && offlineEnvironment), ...gitConfig?.env, ...env }),
+    read: caches.read,
+    shown: caches.shown,
+    env: Object.freeze({
+      ...(isCutOff && offlineEnvironment),
+      ...caches.env,
+      ...gitConfig?.env,
+      ...env,
+    }),
     home: home?.directories,
     write: gitConfig === undefined ? [] : [gitConfig.directory],
-    remove() {
-      gitConfig?.remove()
-      home?.remove()
-    },
+    remove,
   }
+}
+
+/** What package managers of the user have downloaded, for commands that can download nothing. */
+async function openCaches(
+  { packageCaches = false }: SandboxOptions,
+  {
+    isolation: { backend },
+    rootDir,
+    env,
+    home,
+    isCutOff,
+  }: {
+    readonly isolation: IsolationReport
+    readonly rootDir: string
+    readonly env: Readonly<Record<string, string>>
+    readonly home: PrivateHome | undefined
+    readonly isCutOff: boolean
+  },
+): Promise<SharedCaches> {
+  if (!packageCaches || !isCutOff || home === undefined) return { shown: [], read: [], env: {} }
+  const { directories } = home
+  const showsElsewhere = backend === 'namespaces' || backend === 'bubblewrap'
+  const homePath = showsElsewhere ? (env['HOME'] ?? '/') : directories.whole
+  return sharePackageCaches({ rootDir, showsElsewhere, home: directories, homePath })
 }
 
 /** The variables by which the caller has chosen an identity for commits. */

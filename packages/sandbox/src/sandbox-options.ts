@@ -51,6 +51,7 @@ export const sandboxOptions: FieldsOf<SandboxOptions> = {
   ),
   env: fieldsOf({ pass: names, set: variables } satisfies FieldsOf<EnvironmentOptions>),
   gitIdentity: flag,
+  packageCaches: flag,
   limits: fieldsOf(limits),
   isolation: wordOrFields(
     ['auto', 'require', 'none'],

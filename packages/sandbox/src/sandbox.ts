@@ -30,6 +30,13 @@ export interface SandboxOptions {
    * Whether commands that cannot see the user's home commit under the user's git name and address. @default true
    */
   readonly gitIdentity?: boolean | undefined
+  /**
+   * Whether commands without a network install from what npm and pnpm of the user have downloaded: npm's cache read-only,
+   * pnpm's store behind a layer of the sandbox's own. Commands can then read every package in them, private ones too.
+   *
+   * @default false
+   */
+  readonly packageCaches?: boolean | undefined
   readonly limits?: CommandLimits | undefined
   /**
    * `'auto'`: the strongest backend that was seen to work here. `'require'`: every property must be enforced;

@@ -53,7 +53,12 @@ export interface BundleOptions {
   readonly env?: SandboxOptions['env'] | undefined
   /** Whether commands commit under the user's git name and address. @default true */
   readonly gitIdentity?: boolean | undefined
-  /*   * Called after each command of `bash`, before the model sees the outcome. Receives the separate streams, what was
+  /**
+   * Whether commands without a network install from what npm and pnpm of the user have downloaded. @default false
+   */
+  readonly packageCaches?: boolean | undefined
+  /**
+   * Called after each command of `bash`, before the model sees the outcome. Receives the separate streams, what was
    * enforced, and changes of protected names. An error it throws fails the call.
    */
   readonly onCommand?: ((command: RanCommand) => void) | undefined
@@ -88,6 +93,7 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   files: sandboxOptions.files,
   env: sandboxOptions.env,
   gitIdentity: sandboxOptions.gitIdentity,
+  packageCaches: sandboxOptions.packageCaches,
   onCommand: callback,
   warn: callback,
 }

@@ -102,8 +102,8 @@ export function withSearchSandbox<Result>(
 }
 
 function policyOf(bundle: BundleOptions): Omit<SandboxOptions, 'rootDir'> {
-  const { limits, commands, files, gitIdentity, warn } = bundle
-  return { limits, commands, files, env: plainOutput(bundle.env), gitIdentity, warn }
+  const { limits, commands, files, gitIdentity, packageCaches, warn } = bundle
+  return { limits, commands, files, env: plainOutput(bundle.env), gitIdentity, packageCaches, warn }
 }
 
 /** Programs print for a reader without a terminal, unless the bundle says otherwise. */

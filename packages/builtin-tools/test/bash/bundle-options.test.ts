@@ -2,10 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bash, createBuiltinTools, type RanCommand } from '@smithers/builtin-tools'
 import { createToolContext, runWithToolContext } from '@smithers/tool-core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { call, createTask } from '../fixtures/bash-task.ts'
 import { code } from '../fixtures/error-code.ts'
 import { createFileTask } from '../fixtures/file-task.ts'
+import { hasOwnNetwork } from '../fixtures/network-run.ts'
 
 describe('createBuiltinTools', () => {
   const descriptions = [
@@ -52,6 +53,29 @@ describe('createBuiltinTools', () => {
       },
     ])
   })
+
+  test.runIf(hasOwnNetwork)(
+    'shows what npm has downloaded where packageCaches is true',
+    async () => {
+      const { root: home } = createFileTask({})
+      mkdirSync(join(home, '.npm/_cacache'), { recursive: true })
+      writeFileSync(join(home, '.npm/_cacache/kept'), 'downloaded\n')
+      vi.stubEnv('HOME', home)
+      vi.stubEnv('npm_config_cache', undefined)
+      try {
+        const input = { cmd: 'sh', args: ['-c', 'cat ~/.npm/_cacache/kept || echo unseen'] }
+        for (const packageCaches of [true, false]) {
+          const { run } = createTask(
+            {},
+            createBuiltinTools({ packageCaches, isolation: 'auto' }).bash,
+          )
+          expect(await run(input)).toContain(packageCaches ? 'downloaded' : 'unseen')
+        }
+      } finally {
+        vi.unstubAllEnvs()
+      }
+    },
+  )
 
   test('prefers its own limits, root and network to those of the context', async () => {
     const { root } = createFileTask({ file: 'x' })

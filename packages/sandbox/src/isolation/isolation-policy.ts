@@ -17,6 +17,12 @@ export interface HomeDirectories {
   readonly kept: string
 }
 
+/** A directory outside the root that commands can read under another path. */
+export interface ShownDirectory {
+  readonly source: string
+  readonly path: string
+}
+
 /** The part of a sandbox's policy that an operating system can enforce. */
 export interface IsolationPolicy {
   readonly network: 'none' | 'host'
@@ -31,6 +37,8 @@ export interface IsolationPolicy {
   readonly read: readonly string[]
   /** Absolute directories outside the root that a command may change; they exist. Not with `access: 'read'`. */
   readonly write?: readonly string[]
+  /** Only where a backend mounts. Not with `access: 'read'`. @default none */
+  readonly shown?: readonly ShownDirectory[] | undefined
   /** What commands find again in their home. @default nothing */
   readonly home?: HomeDirectories | undefined
   /** Root-relative existing names that a command may not change: mounted read-only, their ancestors pinned. */

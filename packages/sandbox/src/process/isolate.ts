@@ -154,6 +154,7 @@ function start(
         access: options.access ?? 'write',
         read: settings.read,
         write: settings.write,
+        shown: settings.shown,
         home: keepsHome ? settings.home : undefined,
         protect,
         deny,

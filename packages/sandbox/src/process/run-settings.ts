@@ -1,7 +1,7 @@
 import type { CommandCheck } from '../command-policy/command-policy.ts'
 import type { SandboxFiles } from '../files/sandbox-files.ts'
 import type { IsolationBackend } from '../isolation/backend.ts'
-import type { HomeDirectories } from '../isolation/isolation-policy.ts'
+import type { HomeDirectories, ShownDirectory } from '../isolation/isolation-policy.ts'
 import type { Limitation } from '../isolation/limitation.ts'
 import type { Egress } from '../egress/egress.ts'
 import type { PathProtection } from '../path-rules/protection.ts'
@@ -22,6 +22,8 @@ export interface RunSettings {
   readonly write: readonly string[]
   /** The home of all commands; `undefined` for one of their own each, or the user's. */
   readonly home: HomeDirectories | undefined
+  /** What commands can read under another path. */
+  readonly shown: readonly ShownDirectory[]
   /** Globs of what commands may neither read nor change. */
   readonly deny: readonly string[]
   /** Keeps the names that commands may not change. */

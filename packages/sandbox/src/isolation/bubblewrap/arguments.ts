@@ -176,6 +176,9 @@ function directoryMounts(
     ),
     ...readable.map((path) => [path, ['--ro-bind-try', path, path]] as const),
     ...writable.map((path) => [path, ['--bind', path, path]] as const),
+    ...(isReading(request) ? [] : (request.policy.shown ?? [])).map(
+      ({ path, source }) => [path, ['--ro-bind-try', source, path]] as const,
+    ),
     [request.rootDir, rootMount(request, facts, pass)],
   ]
   return parentsFirst(mounts, ([path]) => path).flatMap(([, options]) => options)

@@ -55,6 +55,9 @@ export function templateMounts(request: StartRequest, facts: NamespaceFacts): Mo
       ...homePlaces(request, facts),
       rootPlace(request, isReading),
     ]),
+    ...(isReading ? [] : (request.policy.shown ?? [])).map(({ path, source }) =>
+      mount.optionalPlace(path, source),
+    ),
     ...(facts.connector === null ? [] : [mount.optionalPlace(connectorPath, facts.connector)]),
     mount.seal('/'),
   ]
