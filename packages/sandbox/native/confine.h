@@ -83,6 +83,8 @@ struct inside {
 	volatile u32 step, errno_, mount;
 	/* How the command ended, as `wait` says it. */
 	volatile int has_ended, status;
+	/* Whether processes that it had started were still there. */
+	volatile int left_behind;
 };
 /*
  * Enters the namespaces for good. `forwarder` is sent the listening socket of the command's network; -1: none. The number

@@ -7,7 +7,7 @@
 enum { CLONE_NEWNS = 0x20000, CLONE_NEWCGROUP = 0x2000000, CLONE_NEWUTS = 0x4000000, CLONE_NEWIPC = 0x8000000,
        CLONE_NEWPID = 0x20000000, CLONE_NEWNET = 0x40000000 };
 enum { CLONE_VM = 0x100, CLONE_VFORK = 0x4000, STACK = 64 * 1024, WALL = 0x40000000 };
-enum { PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, FIRST_AFTER_STANDARD = 3, LOST = 1 };
+enum { PR_SET_PDEATHSIG = 1, PR_SET_DUMPABLE = 4, FIRST_AFTER_STANDARD = 3, LOST = 1, WNOHANG = 1 };
 
 static struct inside *inside;
 
@@ -61,6 +61,19 @@ static int open_directory(const struct run_request *request)
 	return (int)result;
 }
 
+/* The kernel has made the command's children ours before it tells of its end. */
+static int has_living_children(void)
+{
+	for (;;) {
+		int status = 0;
+		long process = CALL(wait4, -1, &status, WNOHANG | WALL, NULL);
+		if (process == 0)
+			return 1;
+		if (process < 0 && process != -EINTR)
+			return 0;
+	}
+}
+
 /* Also reaps every orphan of the command: the kernel makes them ours. */
 __attribute__((noreturn)) static void outlive(u32 command)
 {
@@ -70,6 +83,7 @@ __attribute__((noreturn)) static void outlive(u32 command)
 		long process = CALL(wait4, -1, &status, WALL, NULL);
 		if ((u32)process == command && process > 0) {
 			inside->status = status;
+			inside->left_behind = has_living_children();
 			inside->has_ended = 1;
 			leave(0);
 		}

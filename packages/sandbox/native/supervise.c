@@ -155,7 +155,8 @@ __attribute__((noreturn)) static void end_everything(void)
 	/* The helper died, and everything was killed for that: who reads the socket learns it from its end. */
 	if (CALL(getppid) != life.of->helper)
 		leave(LOST);
-	u32 end[5] = { (u32)life.command_status, life.left_behind, vetted_calls(), refused_calls(), absent_calls() };
+	u32 left_behind = life.inside != NULL ? (u32)life.inside->left_behind : life.left_behind;
+	u32 end[5] = { (u32)life.command_status, left_behind, vetted_calls(), refused_calls(), absent_calls() };
 	send_frame(FD_SOCKET, FRAME_EXITED, life.of->id, end, 5, NULL, 0);
 	leave(0);
 }

@@ -19,6 +19,13 @@ export function messagesOf({ violations }: RunResult): readonly string[] {
   return violations.map(({ message }) => message)
 }
 
+/** A model that left a server in the background would look for it in vain. */
+export function leftBehindNotes({ leftBehind }: RunResult, hasBackground: boolean): string[] {
+  if (leftBehind !== true) return []
+  const advice = hasBackground ? ' To keep a command running, use background: true.' : ''
+  return [`Processes that the command left in the background were ended with it.${advice}`]
+}
+
 /** What a failure says beside the result. */
 export interface FailureContext {
   /** Of hosts that were approved too late. */

@@ -1,9 +1,10 @@
 import type { OnNetworkDecision, OutputChunk, RunResult } from '@smithers/sandbox'
 import { adoptError, type ToolContext } from '@smithers/tool-core'
 import { type BashInput, commandOf } from './bash-input.ts'
-import { failure, waiting, withNotes } from './bash-result.ts'
+import { failure, leftBehindNotes, waiting, withNotes } from './bash-result.ts'
 import { type BundleOptions, limitsFor } from '../bundle/bundle-options.ts'
 import { commandNetwork } from './command-network.ts'
+import { noteForModel } from '../model/model-notes.ts'
 import { withSandbox } from '../bundle/sandbox-for-context.ts'
 
 /** How one command of `bash` differs from the usual. */
@@ -77,8 +78,12 @@ export async function answerCommand(
   })
   const { notes, waits } = await network.settle(result)
   if (waits !== undefined) throw waiting(waits, result)
-  if (result.status === 'exited' && result.exitCode === 0) return withNotes(result, notes)
-  throw failure(input, result, { notes, longestTimeoutMs, hasBackground })
+  const ended = leftBehindNotes(result, hasBackground)
+  if (result.status === 'exited' && result.exitCode === 0) {
+    noteForModel(ctx.toolCallId, ended[0])
+    return withNotes(result, notes)
+  }
+  throw failure(input, result, { notes: [...notes, ...ended], longestTimeoutMs, hasBackground })
 }
 
 /** Says "in the sandbox" only where a call without isolation of files is refused: the model acts on what it reads. */

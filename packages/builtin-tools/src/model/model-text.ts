@@ -1,11 +1,13 @@
 /** What the AI SDK hands to `toModelOutput`: 6 and 7 an object, 5 the output alone. */
-type GivenOutput = { readonly output: string } | string
+export type GivenOutput = { readonly output: string } | string
+
+export interface ModelText {
+  readonly type: 'text'
+  readonly value: string
+}
 
 /** A result as text for the model; `whenEmpty` instead of an empty one, which a model may take for a failure. */
-export function modelText(
-  given: GivenOutput,
-  whenEmpty: string,
-): { readonly type: 'text'; readonly value: string } {
+export function modelText(given: GivenOutput, whenEmpty: string): ModelText {
   const output = typeof given === 'string' ? given : given.output
   return { type: 'text', value: output === '' ? whenEmpty : withoutEscapes(output) }
 }

@@ -1,7 +1,7 @@
 import type { OutputChunk, RunResult, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
 import { limitsFor, type BundleOptions } from '../bundle/bundle-options.ts'
-import { noteEmptyResult } from '../model/empty-result.ts'
+import { noteForModel } from '../model/model-notes.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import { FoundPaths } from './found-paths.ts'
 import type { GlobInput } from './glob-input.ts'
@@ -63,7 +63,7 @@ export async function findFiles(
       const missing = await permittedMessages(said, files, isConfined)
       const note = missing === '' ? '' : `${incompleteNote(missing)}\n`
       const text = (await shownPaths(found, files, { limit, maxOutputBytes })) + note
-      if (text === '') noteEmptyResult(ctx.toolCallId, emptyNote(input, found))
+      if (text === '') noteForModel(ctx.toolCallId, emptyNote(input, found))
       return text
     }),
   )

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { RunResult, Sandbox, SandboxFiles } from '@smithers/sandbox'
 import { SmithersError, type ToolContext } from '@smithers/tool-core'
-import { noteEmptyResult } from '../model/empty-result.ts'
+import { noteForModel } from '../model/model-notes.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
 import { withPathAdvice } from '../model/near-names.ts'
@@ -80,7 +80,7 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
   if (text === '') {
     // ripgrep counts the files that it was not told to skip, so also those that are denied by other globs.
     const searched = knowsAllDenied(options.files?.deny) ? output.searchedFiles : undefined
-    noteEmptyResult(ctx.toolCallId, noMatches(searched))
+    noteForModel(ctx.toolCallId, noMatches(searched))
   }
   return text
 }

@@ -7,7 +7,8 @@ import {
 import type { ZodType } from 'zod'
 import { type BashInput, bashSchema } from '../command/bash-input.ts'
 import { type BundleOptions, defaultOptions, modelBudget } from '../bundle/bundle-options.ts'
-import { modelText } from '../model/model-text.ts'
+import { noteOf } from '../model/model-notes.ts'
+import { type GivenOutput, modelText, type ModelText } from '../model/model-text.ts'
 import { argumentsOf } from '../bundle/strict-arguments.ts'
 import { opensNetwork } from '../bundle/network-of-call.ts'
 import { answerCommand, whereItRuns } from '../command/run-command.ts'
@@ -53,6 +54,14 @@ export function bashParts<Input>(
   }
 }
 
+/** What a command printed, and what the model must know of it besides. */
+export function commandText(given: GivenOutput): ModelText {
+  const text = modelText(given, '(no output)')
+  const note = noteOf(given)
+  const gap = text.value.endsWith('\n') ? '' : '\n'
+  return note === undefined ? text : { ...text, value: `${text.value}${gap}[sandbox] ${note}` }
+}
+
 /** For forms of `bash` that wait for the command. */
 export const endsWithCommand = 'Background processes end with the command.'
 
@@ -67,7 +76,7 @@ export function createBashTool(options: BundleOptions): DefinedTool<BashInput, s
   return defineTool({
     ...bashParts(bashSchema, options, endsWithCommand),
     execute: (input, ctx) => answerCommand(input, ctx, options),
-    toModelOutput: (given) => modelText(given, '(no output)'),
+    toModelOutput: commandText,
   })
 }
 

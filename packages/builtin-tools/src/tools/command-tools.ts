@@ -9,7 +9,7 @@ import {
 import { z } from 'zod'
 import { BackgroundJob } from '../command/background-job.ts'
 import { BackgroundJobs } from '../command/background-jobs.ts'
-import { bashAdvice, bashParts } from './bash.ts'
+import { bashAdvice, bashParts, commandText } from './bash.ts'
 import {
   type BackgroundBashInput,
   backgroundBashSchema,
@@ -82,7 +82,7 @@ function createBackgroundBash(options: BundleOptions, jobs: BackgroundJobs): Com
         ? startJob(input, ctx, options, jobs)
         : answerCommand(input, ctx, options, { hasBackground: true })
     },
-    toModelOutput: (given) => modelText(given, '(no output)'),
+    toModelOutput: commandText,
   })
 }
 

@@ -1,7 +1,7 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { z } from 'zod'
 import { defaultOptions, modelBudget, type BundleOptions } from '../bundle/bundle-options.ts'
-import { noteOfEmptyResult } from '../model/empty-result.ts'
+import { noteOf } from '../model/model-notes.ts'
 import type { GlobInput } from '../search/glob-input.ts'
 import { modelText } from '../model/model-text.ts'
 import { argumentsOf } from '../bundle/strict-arguments.ts'
@@ -45,7 +45,7 @@ export function createGlobTool(options: BundleOptions): DefinedTool<GlobInput, s
       return findFiles(input, ctx, options)
     },
     toModelOutput: (given) =>
-      modelText(given, noteOfEmptyResult(given) ?? 'No path matches (ignored files skipped).'),
+      modelText(given, noteOf(given) ?? 'No path matches (ignored files skipped).'),
   })
 }
 

@@ -1,7 +1,7 @@
 import { type DefinedTool, defineTool } from '@smithers/tool-core'
 import { z } from 'zod'
 import { defaultOptions, modelBudget, type BundleOptions } from '../bundle/bundle-options.ts'
-import { noteOfEmptyResult } from '../model/empty-result.ts'
+import { noteOf } from '../model/model-notes.ts'
 import type { GrepInput } from '../search/grep-input.ts'
 import { modelText } from '../model/model-text.ts'
 import { argumentsOf } from '../bundle/strict-arguments.ts'
@@ -49,7 +49,7 @@ export function createGrepTool(options: BundleOptions): DefinedTool<GrepInput, s
       return searchWithRipgrep(input, ctx, options)
     },
     toModelOutput: (given) =>
-      modelText(given, noteOfEmptyResult(given) ?? 'No matches (ignored files skipped).'),
+      modelText(given, noteOf(given) ?? 'No matches (ignored files skipped).'),
   })
 }
 

@@ -2,10 +2,9 @@ import { StringDecoder } from 'node:string_decoder'
 import type { OutputChunk, OutputStream } from '@smithers/sandbox'
 import { readOptions } from '@smithers/sandbox/options'
 import { defineTool, type StreamingTool, type ToolContext } from '@smithers/tool-core'
-import { bashParts, endsWithCommand } from './bash.ts'
+import { bashParts, commandText, endsWithCommand } from './bash.ts'
 import { type BashInput, bashSchema } from '../command/bash-input.ts'
 import { type BundleOptions, bundleOptionReaders } from '../bundle/bundle-options.ts'
-import { modelText } from '../model/model-text.ts'
 import { answerCommand } from '../command/run-command.ts'
 
 /** Characters of output that a view shows. */
@@ -33,7 +32,7 @@ export function createLiveBash(
     execute: async function* (input, ctx) {
       yield* viewsOf(input, ctx, bundle)
     },
-    toModelOutput: (given) => modelText(given, '(no output)'),
+    toModelOutput: (given) => commandText(given),
   })
 }
 

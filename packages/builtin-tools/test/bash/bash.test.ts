@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { call, createTask } from '../fixtures/bash-task.ts'
 import { code } from '../fixtures/error-code.ts'
 import { createFileTask } from '../fixtures/file-task.ts'
+import { modelReads } from '../fixtures/model-reads.ts'
 
 describe('bash', () => {
   test.each(['none', 'auto'] as const)(
@@ -26,6 +27,19 @@ describe('bash', () => {
       })
     },
   )
+
+  test('tells the model, and it alone, that background processes were ended', async () => {
+    const { run } = createTask()
+    const note = '[sandbox] Processes that the command left in the background were ended with it.'
+    const input = { command: 'sleep 86400 & echo started' }
+    const output = await run(input)
+    expect(output).toBe('started\n')
+    expect(modelReads(bash, { ...call, input, output })).toBe(`started\n${note}`)
+    const next = { command: 'echo alone' }
+    const alone = await run(next)
+    expect(modelReads(bash, { ...call, input: next, output: alone })).toBe('alone\n')
+    await expect(run({ command: 'sleep 86400 & exit 3' })).rejects.toThrow(note.slice(10))
+  })
 
   test('is a side effect that must not be repeated blindly', () => {
     expect(getDefinedToolMetadata(bash)).toEqual({

@@ -67,6 +67,8 @@ export type CommandEnd =
       readonly signal: NodeJS.Signals | null
       /** True when every process that could write output is known to be dead. */
       readonly allEnded: boolean
+      /** Whether processes that the command had started were left and ended; absent where the backend cannot tell. */
+      readonly leftBehind?: boolean
     }
   | {
       readonly kind: 'not-started'

@@ -54,6 +54,9 @@ export function resultOf(
     signal: exit.signal,
     status,
     enforced,
+    ...(outcome.terminated === undefined && 'leftBehind' in end && end.leftBehind !== undefined
+      ? { leftBehind: end.leftBehind }
+      : {}),
     violations: [...rules.changes, ...violations, ...(network?.violations ?? [])],
     ...(network === undefined ? {} : { network: network.use }),
     ...(hint === undefined ? {} : { hint }),

@@ -59,6 +59,11 @@ export interface RunResult extends CapturedOutput {
   readonly enforced: RunEnforcement
   /** Protected names that the command made or changed, limits that it met, calls and hosts that it was refused. */
   readonly violations: readonly Violation[]
+  /**
+   * Whether the command, which ended by itself, had left processes in the background, which were ended with it. Absent
+   * where the backend cannot tell: bubblewrap.
+   */
+  readonly leftBehind?: boolean
   /** Every connection that the command asked for, with `network: { allow }`. */
   readonly network?: NetworkUse
   /** Why the command may have failed, when that is a rule of ours and its output does not say so. */

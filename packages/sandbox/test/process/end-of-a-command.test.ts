@@ -22,6 +22,20 @@ describeIsolations('sandbox.run', (isolation, backend) => {
     },
   )
 
+  test('tells whether a command left processes behind, where that can be known', async () => {
+    const sandbox = await newSandbox({ isolation })
+    const leftBehind = async (script: string): Promise<unknown> =>
+      (await sandbox.run('sh', ['-c', script])).leftBehind
+    const known = backend !== 'bubblewrap'
+    // Outputs of its own, or none: both are found.
+    for (const rest of ['sleep 86400 & echo', 'sleep 86400 >/dev/null 2>&1 & exit 3']) {
+      expect(await leftBehind(rest)).toBe(known ? true : undefined)
+    }
+    for (const whole of ['true', 'seq 3 | tail -n 1', 'sleep 0.01 & wait']) {
+      expect(await leftBehind(whole)).toBe(known ? false : undefined)
+    }
+  })
+
   test('kills a command at its timeout and keeps what it had printed', async () => {
     const sandbox = await newSandbox({ isolation })
     const result = await sandbox.run('sh', ['-c', 'echo before; exec sleep 86400'], {

@@ -1,10 +1,10 @@
 // Written by native/build.sh.
 
 /** SHA-256 of the sources that the programs were built from. */
-export const confineSources = 'd32fa3e7f715b0db204df97ec2567f710a296c24f21d3a83ccd486a3aa5533c1'
+export const confineSources = '7e48c2b6d4554b563d26c8d17ca9c2e3b8129069efa8299112d68d53d8f1cb7b'
 
 /** SHA-256 of the programs, by the architecture as Node names it. */
 export const confinePrograms: Readonly<Record<string, string>> = {
-  x64: '9aef37ea57fbde5e74d53a28986b3b1356fb5638d4f2186280d4152ac3051eba',
-  arm64: '2f2111d04c5427dfb6d05040f8f54de7fccf3156f31e433dc10cb3f695e08be3',
+  x64: 'e62ee924dc0ec38f3d6b85ae67b8d64a9747af6903ef6cc4497bfe00552b6197',
+  arm64: '5197a87f82637f6ea0b3640eeea1145caaca80b61c078c82d01b45f88f403d0e',
 }

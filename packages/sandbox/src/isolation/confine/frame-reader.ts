@@ -29,6 +29,7 @@ export type HelperFrame =
       readonly id: number
       /** As `wait` reports it; -1: the supervisor was lost. */
       readonly status: number
+      /** How many processes were ended with the command; of one in namespaces, whether there were any. */
       readonly leftBehind: number
       readonly vetted: number
       readonly refused: number

@@ -146,7 +146,7 @@ class CommandLife {
           this.violations.push(moreRefusals(event.refused - this.#refusals))
         }
         this.limitationsMet = limitationsMet(event.absent)
-        return this.#end(endOf(event.status))
+        return this.#end(endOf(event.status, event.leftBehind > 0))
     }
   }
 
@@ -170,7 +170,7 @@ function moreRefusals(count: number): Violation {
   }
 }
 
-function endOf(status: number): CommandEnd {
+function endOf(status: number, leftBehind: boolean): CommandEnd {
   if (status === -1) return { kind: 'lost', why: 'The supervisor of the command died.' }
   const signal = status & 0x7f
   return {
@@ -178,6 +178,7 @@ function endOf(status: number): CommandEnd {
     code: signal === 0 ? (status >> 8) & 0xff : null,
     signal: signal === 0 ? null : (signalNames.get(signal) ?? 'SIGKILL'),
     allEnded: true,
+    leftBehind,
   }
 }
 

@@ -34,21 +34,28 @@ export async function killTree(
   await sweep(tree, onlyLater)
 }
 
-/** After a command has exited by itself: ends what it left behind. Costs one small read when it started nothing. */
-export async function killLeftovers(tree: ProcessTree, durationMs: number): Promise<void> {
-  if (!processesStartedSince(tree.pid)) return
-  await sweep(tree, durationMs < shortCommandMs)
+/**
+ * After a command has exited by itself: ends what it left behind, and says whether that was anything. Costs one small
+ * read when it started nothing.
+ */
+export async function killLeftovers(tree: ProcessTree, durationMs: number): Promise<boolean> {
+  if (!processesStartedSince(tree.pid)) return false
+  return sweep(tree, durationMs < shortCommandMs)
 }
 
-async function sweep(tree: ProcessTree, onlyLater: boolean): Promise<void> {
+/** Whether it found anything. */
+async function sweep(tree: ProcessTree, onlyLater: boolean): Promise<boolean> {
   let doubts = 0
+  let hasFound = false
   for (let round = 0; round < maxRounds; round += 1) {
     const { pids, unsure } = findSurvivors(tree, { parentChain: false, onlyLater })
-    if (pids.length === 0 && (!unsure || doubts === maxDoubts)) return
+    if (pids.length === 0 && (!unsure || doubts === maxDoubts)) return hasFound
+    hasFound ||= pids.length > 0
     doubts = pids.length === 0 ? doubts + 1 : 0
     for (const pid of pids) kill(pid)
     await new Promise((resolve) => setTimeout(resolve, pids.length === 0 ? doubtMs : roundMs))
   }
+  return hasFound
 }
 
 /** SIGKILL to a whole process group; on Windows, to the process. */

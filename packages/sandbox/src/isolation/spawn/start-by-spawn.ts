@@ -110,9 +110,18 @@ function running(
   let killing: Promise<void> | undefined
   const ended = exited.then(async ({ code, signal }): Promise<CommandEnd> => {
     hasExited = true
-    if (!hasProcessNamespace) killing ??= killLeftovers(tree, performance.now() - startedAt)
+    const leftBehind =
+      hasProcessNamespace || killing !== undefined
+        ? undefined
+        : await killLeftovers(tree, performance.now() - startedAt)
     await killing
-    return { kind: 'exited', code, signal, allEnded: hasProcessNamespace }
+    return {
+      kind: 'exited',
+      code,
+      signal,
+      allEnded: hasProcessNamespace,
+      ...(leftBehind === undefined ? {} : { leftBehind }),
+    }
   })
   return {
     started: Promise.resolve(pid),
