@@ -42,7 +42,7 @@ export interface BundleOptions {
   readonly modelBudget?: Pick<ModelBudget, 'maxBytes' | 'maxLines'> | false | undefined
   /**
    * `read` returns the first page of a file that does not fit and says how to go on, and shows images to the model, which
-   * it refuses otherwise. `grep` searches in the order of paths and cuts lines of more than 2 000 bytes. @default false
+   * it refuses otherwise. `grep` cuts lines of more than 2 000 bytes. @default false
    */
   readonly paging?: boolean | undefined
   /** Refuse arguments that a tool does not know, by name, instead of ignoring them. @default false */

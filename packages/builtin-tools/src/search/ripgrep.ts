@@ -172,8 +172,8 @@ function ripgrepArguments(
     // ripgrep keeps the matches of a file in memory until its end. More than this exceed the limit, since the shortest
     // line, such as "f:1:", has five bytes.
     `--max-count=${mostInOneFile(input, maxOutputBytes)}`,
-    // One after the other, so that equal calls give equal results, even where the limit cuts them.
-    ...(options.paging === true || input.limit !== undefined ? ['--sort=path'] : []),
+    // One file after the other, so that equal calls give equal results, even where the limit cuts them.
+    '--sort=path',
     ...(input.multiline === true ? ['--multiline', '--multiline-dotall'] : []),
     ...(input.ignoreCase === true ? ['--ignore-case'] : []),
     ...(input.literal === true ? ['--fixed-strings'] : []),

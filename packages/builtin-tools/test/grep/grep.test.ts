@@ -40,6 +40,17 @@ describe.each(['none', 'auto'] as const)('grep with isolation %s', (isolation) =
     expect(await search({ pattern: 'token', path: './src/../c.md' })).toBe('c.md:1:token\n')
   })
 
+  test('returns the files in the order of their paths', async () => {
+    const names = Array.from({ length: 300 }, (_, index) => `${index % 7}/${index % 11}/${index}`)
+    const { search } = createTask(
+      Object.fromEntries(names.map((name) => [name, 'token\n'])),
+      options,
+    )
+    const found = (await search({ pattern: 'token' })).trimEnd().split('\n')
+    const inOrder = names.map((name) => name.split('/')).toSorted(byParts)
+    expect(found).toEqual(inOrder.map((parts) => `${parts.join('/')}:1:token`))
+  })
+
   test('returns an empty string when nothing matches', async () => {
     const { search } = createTask({ a: 'x' }, options)
     expect(await search({ pattern: 'absent' })).toBe('')
@@ -118,3 +129,9 @@ describe('grep', () => {
     await expect(search(input)).rejects.toThrow(code('INVALID_INPUT'))
   })
 })
+
+/** Directory by directory. */
+function byParts(one: readonly string[], other: readonly string[]): number {
+  const at = one.findIndex((part, index) => part !== other[index])
+  return at === -1 ? 0 : one[at]! < (other[at] ?? '') ? -1 : 1
+}
