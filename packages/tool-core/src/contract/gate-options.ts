@@ -35,8 +35,19 @@ export interface RetryOptions {
   readonly shouldRetry?: ((error: ThrownValue, attempt: number) => boolean) | undefined
   /** Refuse calls after this many calls in a row have failed. @default never */
   readonly circuitBreakerThreshold?: number | undefined
-  /** How long calls are refused before one is tried, in milliseconds. @default 30_000 */
+  /**
+   * How long calls are refused before one is tried, in milliseconds; `Infinity` for the rest of the scope.
+   *
+   * @default 30_000
+   */
   readonly circuitBreakerCooldownMs?: number | undefined
+  /**
+   * Whose failures open the breaker, and whose calls it then refuses: those of one attempt of one task (`'invoke'`), or
+   * of all tasks of the run in this process.
+   *
+   * @default 'invoke'
+   */
+  readonly circuitBreakerScope?: 'run' | 'invoke' | undefined
 }
 
 /** Options of a tool that decide whether a call runs, and how often. */
@@ -96,6 +107,7 @@ export interface RetrySettings {
 export interface BreakerSettings {
   readonly threshold: number
   readonly cooldownMs: number
+  readonly scope: 'run' | 'invoke'
 }
 
 /** What concerns approval, complete. */

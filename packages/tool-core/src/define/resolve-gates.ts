@@ -142,6 +142,7 @@ const retryOptions = {
   shouldRetry: true,
   circuitBreakerThreshold: true,
   circuitBreakerCooldownMs: true,
+  circuitBreakerScope: true,
 } as const satisfies OptionNames<RetryOptions>
 
 function retryOf(
@@ -158,9 +159,11 @@ function retryOf(
   within.functions('shouldRetry')
   within.synchronous('shouldRetry')
   for (const name of ['backoffMs', 'maxBackoffMs']) within.duration(name, 0)
-  within.duration('circuitBreakerCooldownMs', 0)
   for (const name of ['backoffMs', 'maxBackoffMs', 'shouldRetry']) within.needs(name, 'maxRetries')
-  within.needs('circuitBreakerCooldownMs', 'circuitBreakerThreshold')
+  within.oneOf('circuitBreakerScope', ['run', 'invoke'])
+  for (const name of ['circuitBreakerCooldownMs', 'circuitBreakerScope']) {
+    within.needs(name, 'circuitBreakerThreshold')
+  }
   const {
     maxRetries = 0,
     backoffMs = 250,
@@ -168,7 +171,12 @@ function retryOf(
     shouldRetry,
     circuitBreakerThreshold: threshold,
     circuitBreakerCooldownMs: cooldownMs = 30_000,
+    circuitBreakerScope: scope = 'invoke',
   } = retry
+  // Compared with the clock, so that no timer limits it.
+  if (!(cooldownMs >= 0)) {
+    throw within.wrong('circuitBreakerCooldownMs', 'a number of milliseconds from 0')
+  }
   if (maxRetries > 0) {
     if (tool.sideEffect && !tool.idempotent && !tool.takesKey) {
       throw invalid(
@@ -186,7 +194,7 @@ function retryOf(
       maxRetries === 0
         ? undefined
         : Object.freeze({ maxRetries, backoffMs, maxBackoffMs, shouldRetry }),
-    breaker: threshold === undefined ? undefined : Object.freeze({ threshold, cooldownMs }),
+    breaker: threshold === undefined ? undefined : Object.freeze({ threshold, cooldownMs, scope }),
   }
 }
 

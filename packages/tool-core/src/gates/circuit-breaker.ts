@@ -76,12 +76,14 @@ export class CircuitBreaker {
   }
 
   #openError(): SmithersError {
-    const { threshold, cooldownMs } = this.#settings
+    const { threshold, cooldownMs, scope } = this.#settings
     const retryInMs = this.#openedAtMs === undefined ? 0 : this.#remainingMs(this.#openedAtMs)
     return new SmithersError(
       'TOOL_CIRCUIT_OPEN',
       `Tool "${this.#toolName}" was not run: its circuit breaker is open, because its last ${threshold} calls failed. ` +
-        `It is tried again in ${Math.ceil(retryInMs / 1000)} s. Do something else until then, or answer without it.`,
+        (retryInMs === Infinity
+          ? `It stays open for the rest of the ${scope === 'run' ? 'run' : 'attempt'}. Answer without it.`
+          : `It is tried again in ${Math.ceil(retryInMs / 1000)} s. Do something else until then, or answer without it.`),
       {
         details: { toolName: this.#toolName, threshold, cooldownMs, retryInMs },
         effect: 'none',

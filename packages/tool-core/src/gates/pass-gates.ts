@@ -132,8 +132,10 @@ function* ask(
 function* enterBreaker(call: CallAtGates, reservation: GateReservation): Steps<void> {
   const { breaker: settings } = call.gates
   if (settings === undefined) return
-  const { definition } = call
-  const breaker = sharedGates(call).breakerOf(definition, definition.metadata.name, settings)
+  const { definition, task } = call
+  const ofAttempt = settings.scope === 'invoke' && !task.ephemeral
+  const gates = ofAttempt ? attemptGatesOf(task) : sharedGates(call)
+  const breaker = gates.breakerOf(definition, definition.metadata.name, settings)
   reservation.breaker = yield* unlessAborted(call, breaker.enter())
 }
 

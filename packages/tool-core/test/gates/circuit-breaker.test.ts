@@ -84,6 +84,56 @@ describe('circuitBreakerThreshold', () => {
     await expect(call(other, tool, { n: 3 })).rejects.toThrow('down')
   })
 
+  describe('circuitBreakerScope', () => {
+    const failing = (scope?: 'run' | 'invoke') =>
+      defineTool({
+        name: 'failing',
+        schema: z.object({ n: z.number() }),
+        retry: {
+          circuitBreakerThreshold: 2,
+          ...(scope !== undefined && { circuitBreakerScope: scope }),
+        },
+        execute: () => {
+          throw new Error('down')
+        },
+      })
+    const parts = [
+      ['another task', { nodeId: 'other' }],
+      ['another attempt', { attempt: 2 }],
+      ['another iteration', { iteration: 1 }],
+    ] as const
+
+    it.each(parts)('leaves the breaker of %s closed', async (_which, part) => {
+      const log = createMemoryLog()
+      const tool = failing()
+      const run = createToolRun({ runId: 'r', log })
+      for (const n of [1, 2]) await outcomes([call(run, tool, { n })])
+      await expect(call(run, tool, { n: 3 })).rejects.toMatchObject({ code: 'TOOL_CIRCUIT_OPEN' })
+      const other = createToolRun({ runId: 'r', log, ...part })
+      await expect(call(other, tool, { n: 4 })).rejects.toThrow('down')
+    })
+
+    it.each(parts)("counts the failures of %s with 'run'", async (_which, part) => {
+      const log = createMemoryLog()
+      const tool = failing('run')
+      const run = createToolRun({ runId: 'r', log })
+      const other = createToolRun({ runId: 'r', log, ...part })
+      await outcomes([call(run, tool, { n: 1 })])
+      await outcomes([call(other, tool, { n: 2 })])
+      await expect(call(run, tool, { n: 3 })).rejects.toMatchObject({ code: 'TOOL_CIRCUIT_OPEN' })
+    })
+  })
+
+  it('stays open for the rest of the attempt with an endless cool-down', async () => {
+    const { tool, state } = service(1, Infinity)
+    const run = createToolRun({ runId: 'r', log: createMemoryLog() })
+    const now = vi.spyOn(Date, 'now').mockReturnValue(1_000_000)
+    await outcomes([call(run, tool, { n: 1 })])
+    now.mockReturnValue(1_000_000 + 365 * 86_400_000)
+    await expect(call(run, tool, { n: 2 })).rejects.toThrow(/rest of the attempt/)
+    expect(state.executions).toBe(1)
+  })
+
   it('does not count calls that were aborted', async () => {
     const { state, tool } = service(1)
     const run = createToolRun({ runId: 'r', log: createMemoryLog() })
