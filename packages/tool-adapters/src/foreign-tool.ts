@@ -124,6 +124,16 @@ function functionOf(
   throw invalid(`Foreign tool "${name}"`, `has none of the functions ${functionNames.join(', ')}.`)
 }
 
+/** True for an object that runs by one of the functions, and not by `execute`. */
+export function isForeignTool(tool: unknown): tool is ForeignTool {
+  if (typeof tool !== 'object' || tool === null) return false
+  const found = tool as Readonly<Record<string, unknown>>
+  return (
+    typeof found['execute'] !== 'function' &&
+    functionNames.some((name) => typeof found[name] === 'function')
+  )
+}
+
 const gateNames = [
   'needsApproval',
   'approvalPrompt',
