@@ -67,8 +67,9 @@ const packages = {
   'log-memory': ['tool-core'],
   'log-sqlite': ['tool-core'],
   'log-conformance': ['tool-core'],
-  workflow: ['tool-core'],
-  'tool-adapters': ['tool-core'],
+  // log-sqlite only for the default log, as an optional peer that the first run without a log loads.
+  workflow: ['tool-core', 'log-sqlite'],
+  'tool-adapters': ['tool-core', 'context-tools'],
   'context-tools': ['tool-core'],
   orchestrator: [
     'builtin-tools',

@@ -25,6 +25,7 @@ const config: ViteUserConfig = {
         test: {
           name,
           include: ['test/**/*.test.{ts,tsx}'],
+          setupFiles: [`${root}/scripts/own-state-directory.ts`],
           // A type-check run costs seconds a project: only where type tests exist.
           typecheck: {
             enabled: existsSync(`${root}/${folder}/${name}/test/types.test-d.ts`),

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import type { Stats } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { unavailable } from './sqlite-failure.ts'
 
 /** Options of {@link stateDirectory}. */
@@ -47,15 +47,22 @@ export function stateDirectory(
 }
 
 /**
- * The default log file of a project: `smithers.db` in its {@link stateDirectory}.
+ * The default log file of the project that `folder` belongs to: `smithers.db` in its {@link stateDirectory}. The project
+ * is the nearest directory with a `.git`, from the folder upwards; without one, the folder itself.
  *
  * @throws SmithersError `TOOL_LOG_UNAVAILABLE`, as {@link stateDirectory} does.
  */
-export function defaultLogPath(
-  projectDirectory: string,
-  options: StateDirectoryOptions = {},
-): string {
-  return join(stateDirectory(projectDirectory, options), 'smithers.db')
+export function defaultLogPath(folder: string, options: StateDirectoryOptions = {}): string {
+  return join(stateDirectory(projectOf(folder), options), 'smithers.db')
+}
+
+function projectOf(folder: string): string {
+  // From a link, the directory above it is not the one above its target.
+  const start = existsSync(folder) ? realpathSync(folder) : folder
+  for (let current = start; ; current = dirname(current)) {
+    if (existsSync(join(current, '.git'))) return current
+    if (dirname(current) === current) return start
+  }
 }
 
 /** The last name of the project's path, reduced to characters that every file system and shell takes as they are. */

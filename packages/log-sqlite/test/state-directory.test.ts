@@ -65,6 +65,17 @@ describe('stateDirectory', () => {
 })
 
 describe('defaultLogPath', () => {
+  it('is one file for a project with a .git, wherever in it one asks', () => {
+    const deep = join(project, 'packages', 'shop')
+    mkdirSync(deep, { recursive: true })
+    expect(defaultLogPath(deep, { env })).not.toBe(defaultLogPath(project, { env }))
+    mkdirSync(join(project, '.git'))
+    expect(defaultLogPath(deep, { env })).toBe(defaultLogPath(project, { env }))
+    const link = join(folder, 'link')
+    symlinkSync(deep, link)
+    expect(defaultLogPath(link, { env })).toBe(defaultLogPath(project, { env }))
+  })
+
   it('names a file in the state directory, where a log can be opened', async () => {
     const path = defaultLogPath(project, { env })
     expect(path).toBe(join(stateDirectory(project, { env }), 'smithers.db'))

@@ -11,6 +11,8 @@ export {
   type ToolContext,
   toolset,
 } from '@smithers/tool-core'
+export { createMemoryLog } from '@smithers/tool-core/memory-log'
+export { createSqliteLog, defaultLogPath } from '@smithers/log-sqlite'
 export {
   createSmithers,
   Loop,

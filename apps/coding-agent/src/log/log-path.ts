@@ -13,7 +13,7 @@ let defaultPath: string | undefined
  */
 export function logPathOf(given: string | undefined): string {
   if (given !== undefined) return given
-  defaultPath ??= defaultLogPath(projectDirectory(process.cwd()))
+  defaultPath ??= defaultLogPath(process.cwd())
   return defaultPath
 }
 
@@ -35,13 +35,6 @@ export function assertLogOutsideRoot(path: string, rootDir: string): void {
   throw badInput(
     `The log ${path} is inside the root ${rootDir}, where the agent could change it. ${advice}.`,
   )
-}
-
-function projectDirectory(folder: string): string {
-  for (let current = folder; ; current = dirname(current)) {
-    if (existsSync(join(current, '.git'))) return current
-    if (dirname(current) === current) return folder
-  }
 }
 
 /** The path with its links resolved, also when the file does not exist yet. */

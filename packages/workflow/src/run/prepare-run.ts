@@ -43,15 +43,15 @@ export interface PreparedRun {
   readonly emit: (event: WorkflowEvent) => void
 }
 
+/** Options of a run whose log is open. */
+export type LoggedRunOptions = RunWorkflowOptions & { readonly log: ToolCallLog }
+
 /**
- * Checks everything that a resume could not repair, so that wrong options and input begin no run.
+ * Refuses what is no workflow, and options that runs do not have.
  *
- * @throws SmithersError `INVALID_INPUT`; `WORKFLOW_CHANGED` for another program than the run began with.
+ * @throws SmithersError `INVALID_INPUT`
  */
-export async function prepareRun(
-  workflow: WorkflowDefinition,
-  options: RunWorkflowOptions,
-): Promise<PreparedRun> {
+export function assertRunnable(workflow: WorkflowDefinition, options: RunWorkflowOptions): void {
   if (!isWorkflow(workflow)) {
     throw new SmithersError(
       'INVALID_INPUT',
@@ -59,15 +59,30 @@ export async function prepareRun(
     )
   }
   assertWorkflowOptions(options)
-  const { input, runId = crypto.randomUUID(), log = createMemoryLog(), signal } = options
+}
+
+/** The folder of the file that defines the workflow; the current one when it is not defined in a file. */
+export function folderOf(workflow: WorkflowDefinition): string {
+  return workflow.file === null ? process.cwd() : dirname(workflow.file)
+}
+
+/**
+ * Checks everything that a resume could not repair, so that wrong options and input begin no run.
+ *
+ * @throws SmithersError `INVALID_INPUT`; `WORKFLOW_CHANGED` for another program than the run began with.
+ */
+export async function prepareRun(
+  workflow: WorkflowDefinition,
+  options: LoggedRunOptions,
+): Promise<PreparedRun> {
+  const { input, runId = crypto.randomUUID(), log, signal } = options
   const { runs = createMemoryLog().runs } = boundedLog(log, options.logTimeoutMs ?? 30_000)
   const [recorded] = await runs.list({ runId })
   const earlier = (
     recorded === undefined ? {} : JSON.parse(recorded.optionsJson)
   ) as RecordedOptions
-  const folder = workflow.file === null ? process.cwd() : dirname(workflow.file)
   const program = programOf(workflow, options.program)
-  const merged = { ...mergeOptions(options, { rootDir: folder, ...earlier }), program }
+  const merged = { ...mergeOptions(options, { rootDir: folderOf(workflow), ...earlier }), program }
   const network = networkOfRun({
     runId,
     given: options,

@@ -16,9 +16,10 @@ export interface RunWorkflowOptions<Input = unknown> extends Omit<TaskToolOption
   /**
    * Records the run and its tool calls. A run can be resumed only with a log whose `capabilities.runs` is true.
    *
-   * @default a log in memory, which ends with this call
+   * @default the SQLite file that `defaultLogPath(…)` of `@smithers/log-sqlite` names for the folder of the workflow's file:
+   *   in the state directory of the project, outside the root
    */
-  readonly log?: ToolCallLog
+  readonly log?: ToolCallLog | undefined
   /** The file that defines the workflow. Recorded with the run, so that another process can resume it. */
   readonly source?: string
   /**

@@ -2,7 +2,14 @@ import { disownError, SmithersError } from '@smithers/tool-core'
 import { boundedLog } from '@smithers/tool-core/log'
 import type { WorkflowDefinition } from '../define/workflow-definition.ts'
 import { isPaused } from '../errors/paused.ts'
-import { prepareRun, type PreparedRun } from './prepare-run.ts'
+import { logOfRun } from '../task/log-of-run.ts'
+import {
+  assertRunnable,
+  folderOf,
+  type LoggedRunOptions,
+  prepareRun,
+  type PreparedRun,
+} from './prepare-run.ts'
 import { addAttemptsOfLog, restoreRun, type RunProgress } from './restore-run.ts'
 import { resumableError } from './resumable-error.ts'
 import { recordedInput } from './run-input.ts'
@@ -11,7 +18,7 @@ import type { RunWorkflowOptions, WorkflowResult } from './run-options.ts'
 import { WorkflowRun } from './workflow-run.ts'
 
 /**
- * Runs a workflow to its end, or resumes it. Given the id of a run in `log`, finished tasks are not run again, and an
+ * Runs a workflow to its end, or resumes it. Given the id of a run in its log, finished tasks are not run again, and an
  * interrupted task begins its next attempt, with a warning of what earlier attempts may have done.
  *
  * A run that has begun can be resumed after any error, with the id in `details.runId`.
@@ -25,15 +32,21 @@ export async function runWorkflow<Input, Outputs extends object>(
   options: RunWorkflowOptions<Input> = {},
 ): Promise<WorkflowResult<Outputs>> {
   try {
-    return await runPreparedWorkflow(workflow, options)
+    assertRunnable(workflow, options)
+    const opened = await logOfRun(options.log, folderOf(workflow))
+    try {
+      return await runPreparedWorkflow(workflow, { ...options, log: opened.log })
+    } finally {
+      await opened.release()
+    }
   } catch (error) {
     throw disownError(error)
   }
 }
 
-async function runPreparedWorkflow<Input, Outputs extends object>(
-  workflow: WorkflowDefinition<Input, Outputs>,
-  options: RunWorkflowOptions<Input>,
+async function runPreparedWorkflow<Outputs extends object>(
+  workflow: WorkflowDefinition<never, Outputs>,
+  options: LoggedRunOptions,
 ): Promise<WorkflowResult<Outputs>> {
   const prepared = await prepareRun(workflow, options)
   const { runId, runs, signal, emit } = prepared

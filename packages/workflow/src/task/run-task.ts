@@ -9,6 +9,8 @@ import type { AgentMessage, TaskAgent } from './agent.ts'
 import { allowedKeys } from './allowed-keys.ts'
 import { checkedContext } from './checked-context.ts'
 import { type FinishedTask, runAttempts } from './run-attempts.ts'
+import { logOfRun } from './log-of-run.ts'
+import { isToolsByName, listAdvice, toolsByName } from './tools-by-name.ts'
 import { claimTask } from './task-lease.ts'
 import { type TaskToolOptions, toolOptionNames } from './tool-options.ts'
 
@@ -20,6 +22,12 @@ export interface RunTaskOptions<Output> extends TaskToolOptions {
   readonly nodeId?: string
   /** @default 0 */
   readonly iteration?: number
+  /**
+   * Records the calls of the task.
+   *
+   * @default the SQLite file that `defaultLogPath(process.cwd())` of `@smithers/log-sqlite` names
+   */
+  readonly log?: ToolCallLog | undefined
   /** The number of the first attempt, from 1. @default one more than the last in the log */
   readonly attempt?: number
   readonly agent: TaskAgent
@@ -86,7 +94,14 @@ export async function runTask<Output = string>(
   options: RunTaskOptions<Output>,
 ): Promise<TaskResult<Output>> {
   try {
-    return await runLeasedTask(options)
+    assertKnownOptions('runTask', options, runTaskOptionNames)
+    checkWork(options)
+    const opened = await logOfRun(options.log, process.cwd())
+    try {
+      return await runLeasedTask({ ...options, log: opened.log })
+    } finally {
+      await opened.release()
+    }
   } catch (error) {
     throw disownError(error)
   }
@@ -110,8 +125,6 @@ async function runLeasedTask<Output>(options: RunTaskOptions<Output>): Promise<T
     signal,
     ...others
   } = options
-  assertKnownOptions('runTask', options, runTaskOptionNames)
-  checkWork(options)
   const toolOptions = { ...others, timeoutMs: toolTimeoutMs }
   const context = checkedContext({ ...toolOptions, attempt })
   const { runId, nodeId, iteration } = context
@@ -168,9 +181,8 @@ function checkWork({ agent, prompt, messages, output, tools }: RunTaskOptions<un
   if (prompt !== undefined && typeof prompt !== 'string') throw wrong('prompt', 'a text')
   if (messages !== undefined && !Array.isArray(messages)) throw wrong('messages', 'an array')
   if (output !== undefined && !isSchema(output)) throw wrong('output', 'a schema of Zod 4')
-  if (tools !== undefined && (typeof tools !== 'object' || tools === null)) {
-    throw wrong('tools', 'an object of tools by their names')
-  }
+  if (!isToolsByName(tools)) throw wrong('tools', toolsByName, listAdvice)
+  if (!isToolsByName(agent.tools)) throw wrong('agent.tools', toolsByName, listAdvice)
   if (prompt === undefined && (messages ?? []).length === 0) {
     throw new SmithersError('INVALID_INPUT', 'runTask needs a prompt or messages.')
   }
@@ -186,8 +198,9 @@ async function nextAttempt(
   return (last?.attempt ?? 0) + 1
 }
 
-function wrong(option: string, needs: string): SmithersError {
-  return new SmithersError('INVALID_INPUT', `${option} of runTask must be ${needs}.`, {
+function wrong(option: string, needs: string, advice = ''): SmithersError {
+  const message = `${option} of runTask must be ${needs}. ${advice}`.trimEnd()
+  return new SmithersError('INVALID_INPUT', message, {
     details: { option },
     effect: 'none',
   })

@@ -1,4 +1,5 @@
 import { invalidWorkflow } from '../errors/invalid-workflow.ts'
+import { isToolsByName, listAdvice, toolsByName } from '../task/tools-by-name.ts'
 import type { TaskProps } from './components.ts'
 import { describeNode } from './describe-node.ts'
 import { areSeparateChildren, isElement } from './element.ts'
@@ -18,6 +19,11 @@ export function readTask(props: TaskProps, outputs: OutputsByName): TaskNode {
   if (agent !== undefined && typeof agent?.generate !== 'function') {
     throw invalidWorkflow(
       `<Task id="${id}" agent> must be an agent of the AI SDK or another object with generate().`,
+    )
+  }
+  if (!isToolsByName(agent?.tools)) {
+    throw invalidWorkflow(
+      `<Task id="${id}" agent> has tools that are not ${toolsByName}. ${listAdvice}`,
     )
   }
   const content = contentOf(id, children, agent !== undefined)
@@ -125,8 +131,8 @@ function list<Item>(id: string, name: string, value: readonly Item[] = noItems):
 }
 
 function toolsOf(id: string, tools: TaskProps['tools'] = noTools): TaskNode['tools'] {
-  if (typeof tools === 'object' && tools !== null && !Array.isArray(tools)) return tools
+  if (isToolsByName(tools)) return tools
   throw invalidWorkflow(
-    `<Task id="${id}" tools> must be an object of tools by name, got ${describeNode(tools)}.`,
+    `<Task id="${id}" tools> must be ${toolsByName}, got ${describeNode(tools)}. ${listAdvice}`,
   )
 }

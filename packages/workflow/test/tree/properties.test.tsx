@@ -99,6 +99,11 @@ describe('a tag', () => {
       () => Task({ id: 'a', tools: [] as never, children: () => {} }),
       '<Task id="a" tools> must be an object of tools by name, got a list.',
     ],
+    [
+      'an agent whose tools are a list',
+      () => Task({ id: 'a', agent: { generate: () => {}, tools: [] } as never, children: 'x' }),
+      '<Task id="a" agent> has tools that are not an object of tools by name.',
+    ],
   ])('refuses %s', async (_what, children, message) => {
     const { ran, error } = await run(children)
     expect(error).toMatchObject({ message: expect.stringContaining(message) })
