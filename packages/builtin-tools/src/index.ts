@@ -6,6 +6,7 @@ export {
   createBuiltinTools,
   tools,
 } from './toolkit.ts'
+export { type ClosableTools, closeTools } from './bundle/bundle-lifetime.ts'
 export { type ReadInput, read } from './tools/read.ts'
 export { type WriteInput, write } from './tools/write.ts'
 export { type EditInput, edit } from './tools/edit.ts'

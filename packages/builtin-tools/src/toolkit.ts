@@ -7,6 +7,8 @@ import { createReadTool, read } from './tools/read.ts'
 import { createReplaceTool, type replace } from './tools/replace.ts'
 import { bundleOptionReaders, type BundleOptions } from './bundle/bundle-options.ts'
 import { createWriteTool, write } from './tools/write.ts'
+import { closable, type ClosableTools } from './bundle/bundle-lifetime.ts'
+import { closeRootsOf } from './bundle/sandbox-for-context.ts'
 
 /** The built-in tools by name. A type alias, so that it is assignable to the AI SDK's `ToolSet`. */
 export type BuiltinTools = {
@@ -52,7 +54,8 @@ const optionReaders: FieldsOf<BuiltinToolsOptions<keyof CodingTools>> = {
 }
 
 /**
- * Creates a bundle with other limits, isolation, network policy or root, or with fewer tools.
+ * Creates a bundle with other limits, isolation, network policy or root, or with fewer tools. Close it (`closeTools`, or
+ * `await using`) when its runs have ended; one that was forgotten is closed when it is collected as garbage.
  *
  * @throws SandboxError `INVALID_INPUT` for an unknown option or a value of the wrong type, so that a misspelt restriction
  * is never ignored
@@ -62,14 +65,20 @@ const optionReaders: FieldsOf<BuiltinToolsOptions<keyof CodingTools>> = {
  */
 export function createBuiltinTools<Name extends keyof CodingTools>(
   options: BuiltinToolsOptions<Name> & { readonly only: readonly Name[] },
-): Pick<CodingTools, Name>
-export function createBuiltinTools(options?: BuiltinToolsOptions): BuiltinTools
+): Pick<CodingTools, Name> & ClosableTools
+export function createBuiltinTools(options?: BuiltinToolsOptions): BuiltinTools & ClosableTools
 export function createBuiltinTools(
   options: BuiltinToolsOptions<keyof CodingTools> = {},
-): Partial<CodingTools> {
+): Partial<CodingTools> & ClosableTools {
   const { only, ...rest } = readOptions(options, optionReaders)
   const bundle: BundleOptions = Object.freeze(rest)
-  const names: readonly (keyof CodingTools)[] = only ?? defaultNames
+  return closable(toolsOf(bundle, only ?? defaultNames), bundle, closeRootsOf)
+}
+
+function toolsOf(
+  bundle: BundleOptions,
+  names: readonly (keyof CodingTools)[],
+): Partial<CodingTools> {
   // Each factory creates the tool of its name; indexing loses that link.
   return Object.fromEntries(
     names.map((name) => [name, factories[name](bundle)]),
@@ -77,8 +86,7 @@ export function createBuiltinTools(
 }
 
 /** All seven tools, with results in pages: what a coding agent needs. */
-export const codingTools: CodingTools = createBuiltinTools({
-  only: ['read', 'write', 'edit', 'replace', 'grep', 'glob', 'bash'],
-  paging: true,
-  strictArguments: true,
-})
+export const codingTools: CodingTools = toolsOf(
+  Object.freeze({ paging: true, strictArguments: true }),
+  ['read', 'write', 'edit', 'replace', 'grep', 'glob', 'bash'],
+) as CodingTools

@@ -19,32 +19,26 @@ test('two thousand roots take no more than 256 descriptors', () => {
 
 test('a value that calls share is closed with its last call once others took its place', async () => {
   const closed: string[] = []
-  const shared = new SharedByCalls<string>(2, (value) => closed.push(value))
+  const shared = new SharedByCalls<string>({
+    most: 2,
+    idleMs: 1_000,
+    close: (value) => void closed.push(value),
+  })
+  const use = <Result>(key: string, work: () => Promise<Result> | Result): Promise<Result> =>
+    shared.use(
+      { key, owner: {}, open: () => key.toUpperCase(), isOutsideRun: true, run: undefined },
+      work,
+    )
   const first = Promise.withResolvers<void>()
   const second = Promise.withResolvers<void>()
-  const calls = [first, second].map(({ promise }) =>
-    shared.use(
-      'a',
-      () => 'A',
-      () => promise,
-    ),
-  )
-  for (const key of ['b', 'c'])
-    await shared.use(
-      key,
-      () => key.toUpperCase(),
-      () => {},
-    )
+  const calls = [first, second].map(({ promise }) => use('a', () => promise))
+  for (const key of ['b', 'c']) await use(key, () => {})
   first.resolve()
   await calls[0]
   expect(closed).toEqual([])
   second.resolve()
   await calls[1]
   expect(closed).toEqual(['A'])
-  await shared.use(
-    'd',
-    () => 'D',
-    () => {},
-  )
+  await use('d', () => {})
   expect(closed).toEqual(['A', 'B'])
 })

@@ -1,5 +1,6 @@
 import { checkFileWriting } from './files/create-sandbox-files.ts'
 import { quotePath } from './files/file-error.ts'
+import { sandboxClosed } from './process/run-errors.ts'
 import type { RunSettings } from './process/run-settings.ts'
 import type { Explanation, SandboxAction } from './sandbox.ts'
 import { SandboxError } from './errors/sandbox-error.ts'
@@ -16,6 +17,10 @@ function explainRun(
   settings: RunSettings,
   { command, args = [] }: Extract<SandboxAction, { type: 'run' }>,
 ): Explanation {
+  if (settings.commands.isClosed) {
+    const { code, message } = sandboxClosed()
+    return { allowed: false, reason: message, code }
+  }
   const refusal = settings.check?.([command, ...args]) ?? null
   if (refusal !== null) {
     return {

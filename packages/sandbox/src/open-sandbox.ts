@@ -17,7 +17,9 @@ import { openEgress } from './process/open-egress.ts'
 import { commandEnvironment, type EnvironmentOptions } from './process/environment.ts'
 import { offlineEnvironment } from './process/offline-environment.ts'
 import { type SharedCaches, sharePackageCaches } from './process/package-caches.ts'
+import { type Leftover, sandboxCloser } from './process/close-sandbox.ts'
 import { runCommand } from './process/run.ts'
+import { RunningCommands } from './process/running-commands.ts'
 import { type RunSettings } from './process/run-settings.ts'
 import { notEnforcedWarning } from './isolation/not-enforced-warning.ts'
 import { explainAction } from './explain-action.ts'
@@ -51,7 +53,40 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const egress = await openEgress(asked, isolation, canonical)
   const check = await resolveCommandCheck(options, isolation)
   const files = openFiles(options)
+  try {
+    return await assemble(options, files, {
+      asked,
+      network,
+      protect,
+      limits,
+      isolation,
+      backend,
+      egress,
+      check,
+    })
+  } catch (error) {
+    files.close()
+    throw error
+  }
+}
+
+/** What the options of a sandbox come to on this machine. */
+interface Resolved extends Pick<
+  RunSettings,
+  'network' | 'limits' | 'backend' | 'egress' | 'check'
+> {
+  readonly asked: NonNullable<SandboxOptions['network']>
+  readonly protect: readonly string[]
+  readonly isolation: IsolationReport
+}
+
+async function assemble(
+  options: SandboxOptions,
+  files: SandboxFiles,
+  { asked, network, protect, limits, isolation, backend, egress, check }: Resolved,
+): Promise<Sandbox> {
   const { rootDir } = files
+  const filePolicy = options.files ?? {}
   const report = reportOn(files, isolation, { network: asked, protect })
   const surroundings = await openSurroundings(options, {
     isolation,
@@ -61,6 +96,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
   const settings: RunSettings = Object.freeze({
     rootDir,
     files,
+    commands: new RunningCommands(),
     backend,
     network,
     egress,
@@ -82,6 +118,7 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     check,
     warn: notEnforcedWarning(report, options.warn),
   })
+  const close = sandboxCloser(settings, surroundings)
   return Object.freeze<Sandbox>({
     rootDir,
     files,
@@ -89,10 +126,8 @@ export async function openSandbox(given: SandboxOptions): Promise<Sandbox> {
     run: (command, args = [], runOptions = {}) => runCommand(settings, command, args, runOptions),
     explain: (action) => explainAction(settings, action),
     session: () => createSession(settings),
-    close() {
-      files.close()
-      surroundings.remove()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   })
 }
 
@@ -113,7 +148,7 @@ async function openSurroundings(
     rootDir,
     isOffline,
   }: { readonly isolation: IsolationReport; readonly rootDir: string; readonly isOffline: boolean },
-): Promise<Pick<RunSettings, 'env' | 'home' | 'read' | 'shown' | 'write'> & { remove(): void }> {
+): Promise<Pick<RunSettings, 'env' | 'home' | 'read' | 'shown' | 'write'> & Leftover> {
   const { network = 'none', gitIdentity = true } = options
   const env = commandEnvironment(withIdentity(options))
   const gitConfig = hidesHome(isolation, env)
@@ -121,13 +156,12 @@ async function openSurroundings(
     : undefined
   const home = isolation.enforced.files === 'none' ? undefined : createPrivateHome(rootDir, env)
   const isCutOff = isOffline && network !== 'host' && isolation.enforced.network === 'enforced'
-  const remove = (): void => {
-    gitConfig?.remove()
-    home?.remove()
+  const remove = async (): Promise<void> => {
+    await Promise.all([gitConfig?.remove(), home?.remove()])
   }
   const caches = await openCaches(options, { isolation, rootDir, env, home, isCutOff }).catch(
-    (error: unknown) => {
-      remove()
+    async (error: unknown) => {
+      await remove()
       throw error
     },
   )

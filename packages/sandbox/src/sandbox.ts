@@ -91,6 +91,12 @@ export interface Sandbox {
   explain(action: SandboxAction): Promise<Explanation>
   /** The view of this sandbox that tools and harnesses of the AI SDK expect (`experimental_sandbox`). */
   session(): SandboxSession
-  /** Closes the root directory. Commands that are running end by themselves. */
-  close(): void
+  /**
+   * Ends the sandbox: kills the commands that run, waits until they have ended and what they changed has been judged, then
+   * releases the root and removes their home. Later calls are refused with `TOOL_CLOSED`. Closing again waits for the same
+   * end. A sandbox that was forgotten leaves nothing open either: that is released when it is collected as garbage.
+   */
+  close(): Promise<void>
+  /** {@link Sandbox.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }

@@ -54,6 +54,7 @@ export type {
 export { withGates } from './define/with-gates.ts'
 export type { RecordedStep } from './run/record-invalid-calls.ts'
 export { adoptError, disownError } from './journal/error-effect.ts'
+export type { AgentOfRun, RunnableAgent } from './run/run-agent.ts'
 export { createToolRun, type ToolRun, type ToolRunOptions } from './run/tool-run.ts'
 export { retryWarningMarker } from './history/retry-warning.ts'
 export type { RetryWarningMessage } from './run/warning-message.ts'

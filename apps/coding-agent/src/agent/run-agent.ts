@@ -93,13 +93,13 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
   let failure: CommandFailure | undefined
   try {
     await converse(options, run, progress)
-    await run.settle()
     failure = incomplete(progress, options.maxSteps)
   } catch (error) {
     failure = isPaused(error)
       ? await paused(error, options, runId)
       : new CommandFailure(exitCodes.failed, describeError(error), { cause: error })
   } finally {
+    await run.close()
     await calls.stop()
   }
   reporter.runEnded({
@@ -151,21 +151,17 @@ function createRun(options: AgentRunOptions, runId: string, attempt: number): To
 }
 
 async function converse(options: AgentRunOptions, run: ToolRun, progress: Progress): Promise<void> {
-  const tools = run.tools(askedTools(options.ask))
   const agent = new ToolLoopAgent({
     model: options.model,
     instructions: instructionsFor(options.network.network),
-    tools,
+    tools: askedTools(options.ask),
     stopWhen: isStepCount(options.maxSteps),
     maxRetries: modelRetries,
     // Reported below as parts of the stream. The default prints the whole error.
     onError() {},
   })
-  const result = await agent.stream({
-    // With a warning of what earlier attempts of this run may have done.
-    messages: await run.messages([{ role: 'user', content: options.task }]),
-    abortSignal: run.abortSignal,
-  })
+  // With a warning of what earlier attempts of this run may have done.
+  const result = await run.agent(agent).stream({ prompt: options.task })
   let text = ''
   for await (const part of result.fullStream) {
     if (part.type === 'text-start') text = ''
@@ -173,8 +169,6 @@ async function converse(options: AgentRunOptions, run: ToolRun, progress: Progre
     else if (part.type === 'text-end' && text.trim() !== '') {
       progress.answer = text
       options.reporter.said(text)
-    } else if (part.type === 'tool-call' && part.invalid === true) {
-      await run.record({ toolCalls: [part] })
     } else if (part.type === 'finish-step') {
       progress.steps += 1
       progress.finishReason = part.finishReason

@@ -65,7 +65,7 @@ export function atRoot<Opened extends SandboxFiles | Sandbox>(
   } finally {
     directory.close()
   }
-  opened.close()
+  void opened.close()
   throw rootChanged()
 }
 

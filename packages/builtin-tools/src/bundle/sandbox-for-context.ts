@@ -10,7 +10,9 @@ import {
 } from './network-of-call.ts'
 import { refuseForgeableLog } from './log-beneath-root.ts'
 import { withProtectedPaths } from './protected-files.ts'
-import { SharedByCalls } from './shared-by-calls.ts'
+import { refuseClosed } from './bundle-lifetime.ts'
+import { runInUse } from './run-in-use.ts'
+import { SharedByCalls, type SharedUse } from './shared-by-calls.ts'
 
 /** The fields of a call's context that select its sandbox. */
 export type SandboxContext = Pick<TaskContext, 'rootDir' | 'isolation'> &
@@ -21,12 +23,34 @@ export type SandboxContext = Pick<TaskContext, 'rootDir' | 'isolation'> &
 /** Roots of all bundles together that stay open for the next call, for files and for commands each. */
 const maxOpen = 32
 
-const openFiles = new SharedByCalls<SandboxFiles>(maxOpen, (files) => files.close())
-const openSandboxes = new SharedByCalls<Promise<Sandbox>>(maxOpen, (pending) => {
-  void pending.then(
-    (sandbox) => sandbox.close(),
-    () => {},
-  )
+/** Between two tasks of a workflow, milliseconds: commands of the second one find the caches of the first. */
+const idleMs = 60_000
+
+const openFiles = new SharedByCalls<SandboxFiles>({
+  most: maxOpen,
+  idleMs,
+  close: (files) => files.close(),
+})
+const openSandboxes = new SharedByCalls<Promise<Sandbox>>({
+  most: maxOpen,
+  idleMs,
+  close: (pending) =>
+    pending.then(
+      (sandbox) => sandbox.close(),
+      () => {},
+    ),
+})
+
+/** Closes all that is open for a bundle, and waits until its calls have ended. */
+export async function closeRootsOf(bundle: BundleOptions): Promise<void> {
+  const owner = identityOf(bundle)
+  await Promise.all([openFiles.closeOf(owner), openSandboxes.closeOf(owner)])
+}
+
+/** Closes what a bundle has open that was never closed and can be reached no more. */
+const forgotten = new FinalizationRegistry<BundleIdentity>((owner) => {
+  void openFiles.closeOf(owner)
+  void openSandboxes.closeOf(owner)
 })
 
 /** Loaded with the first call, to keep importing the package fast. */
@@ -49,6 +73,7 @@ export async function withFiles<Result>(
   work: (files: SandboxFiles) => Promise<Result>,
 ): Promise<Result> {
   const { createSandboxFiles } = await sandboxPackage()
+  refuseClosed(bundle)
   const rootDir = bundle.rootDir ?? context.rootDir
   const identity = boundRoot(rootDir, context)
   const open = (): SandboxFiles => {
@@ -56,7 +81,8 @@ export async function withFiles<Result>(
     const { read: _read, ...rules } = withProtectedPaths(bundle.files, rootDir, context) ?? {}
     return atRoot(createSandboxFiles({ rootDir, ...rules }), identity)
   }
-  return openFiles.use(keyOf(bundle, rootDir, identity, context), open, work)
+  const key = keyOf(bundle, rootDir, identity, context)
+  return openFiles.use({ key, open, ...usedBy(bundle, context) }, work)
 }
 
 /**
@@ -126,6 +152,7 @@ async function inSandbox<Result>(
   options: Omit<SandboxOptions, 'rootDir' | 'network'> & Pick<NetworkOfCall, 'network'>,
   work: (sandbox: Sandbox) => Promise<Result>,
 ): Promise<Result> {
+  refuseClosed(bundle)
   const rootDir = bundle.rootDir ?? context.rootDir
   const identity = boundRoot(rootDir, context)
   const isolation = isolationOf(context, bundle)
@@ -140,12 +167,35 @@ async function inSandbox<Result>(
     sandbox.catch(() => openSandboxes.forget(key, sandbox))
     return sandbox
   }
-  return openSandboxes.use(key, open, async (sandbox) => work(await sandbox))
+  return openSandboxes.use({ key, open, ...usedBy(bundle, context) }, async (sandbox) =>
+    work(await sandbox),
+  )
 }
 
-/** By bundle, since its options may contain functions (`warn`, a custom policy), which a key cannot name. */
-const bundleNumbers = new WeakMap<BundleOptions, number>()
+function usedBy(
+  bundle: BundleOptions,
+  { ephemeral = true }: SandboxContext,
+): Pick<SharedUse<unknown>, 'owner' | 'isOutsideRun' | 'run'> {
+  return { owner: identityOf(bundle), isOutsideRun: ephemeral, run: runInUse() }
+}
+
+/** Stands in keys for a bundle, whose options may contain functions (`warn`, a custom policy), and does not keep it. */
+interface BundleIdentity {
+  readonly number: number
+}
+
+const identities = new WeakMap<BundleOptions, BundleIdentity>()
 let bundles = 0
+
+function identityOf(bundle: BundleOptions): BundleIdentity {
+  let identity = identities.get(bundle)
+  if (identity === undefined) {
+    identity = { number: (bundles += 1) }
+    identities.set(bundle, identity)
+    forgotten.register(bundle, identity)
+  }
+  return identity
+}
 
 function keyOf(
   bundle: BundleOptions,
@@ -153,10 +203,6 @@ function keyOf(
   identity: string,
   { protectedPaths = [], log }: SandboxContext,
 ): string {
-  let number = bundleNumbers.get(bundle)
-  if (number === undefined) {
-    number = bundles += 1
-    bundleNumbers.set(bundle, number)
-  }
+  const { number } = identityOf(bundle)
   return [number, identity, rootDir, ...protectedPaths, '', ...(log?.files ?? [])].join('\n')
 }

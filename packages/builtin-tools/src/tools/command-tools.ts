@@ -21,6 +21,8 @@ import { failure, withNotes } from '../command/bash-result.ts'
 import { type BundleOptions, bundleOptionReaders, modelBudget } from '../bundle/bundle-options.ts'
 import { modelText } from '../model/model-text.ts'
 import { decisionWithoutAsking } from '../command/command-network.ts'
+import { closable, type ClosableTools } from '../bundle/bundle-lifetime.ts'
+import { closeRootsOf } from '../bundle/sandbox-for-context.ts'
 import { argumentsOf } from '../bundle/strict-arguments.ts'
 import { answerCommand, runCommand } from '../command/run-command.ts'
 
@@ -52,22 +54,23 @@ const firstLookMs = 500
 
 /**
  * Creates `bash`, whose commands may stay in the background (`background: true` returns an id), with `bash_output` and
- * `bash_kill`. What runs in the background ends with the attempt of the run (`run.settle()`, an abort), after an hour, and
- * with this process.
+ * `bash_kill`. What runs in the background ends with the attempt of the run (`run.settle()`, an abort), after an hour,
+ * with these tools (`closeTools`), and with this process.
  *
  * @throws SandboxError `INVALID_INPUT` for an unknown option or a value of the wrong type
  *
  * @example
  * const agentTools = { ...tools, ...createCommandTools() }
  */
-export function createCommandTools(options: BundleOptions = {}): CommandTools {
+export function createCommandTools(options: BundleOptions = {}): CommandTools & ClosableTools {
   const bundle: BundleOptions = Object.freeze(readOptions(options, bundleOptionReaders))
   const jobs = new BackgroundJobs()
-  return {
+  const tools: CommandTools = {
     bash: createBackgroundBash(bundle, jobs),
     bash_output: createBashOutput(bundle, jobs),
     bash_kill: createBashKill(bundle, jobs),
   }
+  return closable(tools, bundle, closeRootsOf)
 }
 
 /** Under isolation, another command has another network, and so no way to a port of this one. */

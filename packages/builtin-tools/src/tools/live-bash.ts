@@ -5,6 +5,8 @@ import { defineTool, type StreamingTool, type ToolContext } from '@smithers/tool
 import { bashParts, commandText, endsWithCommand } from './bash.ts'
 import { type BashInput, bashSchema } from '../command/bash-input.ts'
 import { type BundleOptions, bundleOptionReaders } from '../bundle/bundle-options.ts'
+import { closable, type ClosableTools } from '../bundle/bundle-lifetime.ts'
+import { closeRootsOf } from '../bundle/sandbox-for-context.ts'
 import { answerCommand } from '../command/run-command.ts'
 
 /** Characters of output that a view shows. */
@@ -25,15 +27,16 @@ const longestMs = 1_000
  */
 export function createLiveBash(
   options: BundleOptions = {},
-): StreamingTool<BashInput, string, 'bash'> {
+): StreamingTool<BashInput, string, 'bash'> & ClosableTools {
   const bundle: BundleOptions = Object.freeze(readOptions(options, bundleOptionReaders))
-  return defineTool({
+  const tool = defineTool({
     ...bashParts(bashSchema, bundle, endsWithCommand),
     execute: async function* (input, ctx) {
       yield* viewsOf(input, ctx, bundle)
     },
     toModelOutput: (given) => commandText(given),
   })
+  return closable(tool, bundle, closeRootsOf)
 }
 
 async function* viewsOf(

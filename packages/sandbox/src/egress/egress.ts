@@ -13,6 +13,14 @@ import { readRules } from './rules.ts'
 export interface Egress {
   /** Opens the way out for one command; to be closed when the command has ended. */
   open(command?: CommandDecisions): Promise<CommandProxy>
+  /** Removes the directory of the sockets, once every command has ended. */
+  close(): Promise<void>
+}
+
+/** Makes and removes a directory. */
+export interface SocketDirectories {
+  readonly make: () => string
+  readonly remove: (directory: string) => Promise<void>
 }
 
 /** How the decisions about one command are made and told. */
@@ -26,10 +34,10 @@ export interface CommandDecisions {
 /**
  * Reads the rules of a sandbox.
  *
- * @param newDirectory makes a directory for sockets that no command can see
+ * @param directories for sockets, which no command can see
  * @throws SandboxError `INVALID_INPUT` for a rule that is not of a known form
  */
-export function createEgress(options: NetworkOptions, newDirectory: () => string): Egress {
+export function createEgress(options: NetworkOptions, directories: SocketDirectories): Egress {
   const limits = resolveNetworkLimits(options.limits)
   const rules = readRules(options.allow, options.deny ?? [])
   const { connectMs } = limits
@@ -37,7 +45,7 @@ export function createEgress(options: NetworkOptions, newDirectory: () => string
   let commands = 0
   return {
     open({ onDecision = options.onDecision, onRecord } = {}) {
-      directory ??= newDirectory()
+      directory ??= directories.make()
       commands += 1
       return openCommandProxy({
         judge: new Judge({ rules, connectMs, onDecision }),
@@ -45,6 +53,9 @@ export function createEgress(options: NetworkOptions, newDirectory: () => string
         socketPath: join(directory, `${commands}.sock`),
         onRecord,
       })
+    },
+    async close() {
+      if (directory !== undefined) await directories.remove(directory)
     },
   }
 }

@@ -19,6 +19,7 @@ export type SandboxErrorCode =
   | 'TOOL_ISOLATION_UNAVAILABLE'
   | 'TOOL_ISOLATION_LOST'
   | 'TOOL_ROOT_CHANGED'
+  | 'TOOL_CLOSED'
 
 export interface SandboxErrorOptions {
   /** Facts for programs. Paths are relative to the root; file contents never appear. */

@@ -172,6 +172,7 @@ export function createSandboxFiles(options: SandboxFilesOptions): SandboxFiles {
     },
     isCurrent: () => guard.isCurrent(),
     close: () => guard.close(),
+    [Symbol.dispose]: () => guard.close(),
   })
   guards.set(files, guard)
   return files

@@ -30,7 +30,7 @@ export interface SandboxFilesOptions {
  * Files confined to one directory. Paths are relative to it, or absolute and spelled under it.
  * Methods reject with a `SandboxError`: `TOOL_PATH_ESCAPE` (outside the root), `TOOL_PATH_INVALID` (unusable path),
  * `TOOL_PATH_DENIED` (a rule forbids it), `TOOL_FILE_NOT_FOUND`, `TOOL_NOT_A_FILE` (pipe, device, directory),
- * `TOOL_FILE_FAILED` (the system refused; see `details.errno`), `INVALID_INPUT`.
+ * `TOOL_FILE_FAILED` (the system refused; see `details.errno`), `TOOL_CLOSED` (after `close`), `INVALID_INPUT`.
  */
 export interface SandboxFiles {
   /** The root, canonical and absolute. */
@@ -102,8 +102,12 @@ export interface SandboxFiles {
   openDirectory(path?: string): OpenDirectory
   /** False once `rootDir` no longer names the directory that was opened. */
   isCurrent(): boolean
-  /*   * Releases the root once running operations have ended. Operations of several steps (removing or walking a tree,
-   * writing a stream) stop before their next step with `INVALID_INPUT`.
+  /**
+   * Releases the root once running operations have ended. Operations of several steps (removing or walking a tree,
+   * writing a stream) stop before their next step; they and all later ones fail with `TOOL_CLOSED`. Closing again does
+   * nothing. A root that was forgotten is released when its files are collected as garbage.
    */
   close(): void
+  /** {@link SandboxFiles.close}, for `using`. */
+  [Symbol.dispose](): void
 }

@@ -93,4 +93,6 @@ export interface IsolationBackend {
    * @throws SandboxError when the policy cannot be enforced or the program cannot be seen; nothing was started
    */
   start(request: StartRequest): RunningCommand
+  /** Removes what the backend keeps for a root whose sandbox was closed. Another sandbox of the root goes on. */
+  release?(rootDir: string): Promise<void>
 }

@@ -7,7 +7,7 @@ import { discardTemporaryDirectory, makeTemporaryDirectory } from './process-dir
 /** A home directory that the commands of one sandbox share instead of the user's. */
 export interface PrivateHome {
   readonly directories: HomeDirectories
-  remove(): void
+  remove(): Promise<void>
 }
 
 /**
@@ -33,5 +33,5 @@ export function createPrivateHome(
   for (const path of Object.values(directories)) {
     for (const name of keptOfHome) mkdirSync(join(path, name), { recursive: true, mode: 0o700 })
   }
-  return { directories, remove: () => void discardTemporaryDirectory(directory) }
+  return { directories, remove: () => discardTemporaryDirectory(directory) }
 }

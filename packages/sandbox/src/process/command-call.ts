@@ -8,4 +8,6 @@ export interface CommandCall {
   readonly options: RunOptions
   readonly limits: ResolvedLimits
   readonly hooks: RunHooks
+  /** Aborted when the sandbox is closed. */
+  readonly closing: AbortSignal
 }

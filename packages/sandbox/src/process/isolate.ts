@@ -28,6 +28,8 @@ export interface IsolateRequest {
   readonly protect: readonly string[]
   readonly deny: readonly string[]
   readonly hooks: RunHooks
+  /** Aborted when the sandbox is closed. @default a command of our own, which ends by its time limit */
+  readonly closing?: AbortSignal
   /** Whether the command gets the home of the sandbox's commands. @default true */
   readonly keepsHome?: boolean
 }
@@ -52,7 +54,7 @@ export async function isolate(
   settings: RunSettings,
   request: IsolateRequest,
 ): Promise<IsolatedCommand> {
-  const { limits, options, hooks } = request
+  const { limits, options, hooks, closing } = request
   const group = usesControlGroup(limits) ? createControlGroup(limits) : undefined
   let running: RunningCommand | undefined
   let proxy: CommandProxy | undefined
@@ -61,7 +63,7 @@ export async function isolate(
     proxy = await openProxy(settings, request)
     // From the last answer to the start in one turn: another command may take what was prepared.
     for (let wait = backend.prepare(); wait !== undefined; wait = backend.prepare()) await wait
-    refuseAborted(request.argv[0], options.signal)
+    refuseAborted(request.argv[0], options.signal, closing)
     const root = settings.files.openDirectory('.')
     try {
       running = start(settings, { ...request, rootDescriptor: root.fd, proxy }, group?.directories)
@@ -76,6 +78,7 @@ export async function isolate(
       timeoutMs: limits.timeoutMs,
       maxOutputBytes: limits.maxOutputBytes,
       signal: options.signal,
+      closing,
       stdin: options.stdin,
       onOutput: options.onOutput,
       watch,

@@ -2,7 +2,10 @@ import type { Egress } from '../egress/egress.ts'
 import type { NetworkOptions } from '../egress/network-options.ts'
 import { SandboxError } from '../errors/sandbox-error.ts'
 import type { IsolationReport } from '../isolation/backend.ts'
-import { makeTemporaryDirectory } from '../isolation/process-directory.ts'
+import {
+  discardTemporaryDirectory,
+  makeTemporaryDirectory,
+} from '../isolation/process-directory.ts'
 
 /**
  * Reads the rules of hosts; `null` where there are none. Loads the code for it only then.
@@ -25,5 +28,8 @@ export async function openEgress(
     )
   }
   const { createEgress } = await import('../egress/egress.ts')
-  return createEgress(network, () => makeTemporaryDirectory('egress', rootDir))
+  return createEgress(network, {
+    make: () => makeTemporaryDirectory('egress', rootDir),
+    remove: discardTemporaryDirectory,
+  })
 }

@@ -60,6 +60,14 @@ export function rootChanged(rootDir: string): SandboxError {
   )
 }
 
+export function sandboxClosed(): SandboxError {
+  return new SandboxError(
+    'TOOL_CLOSED',
+    'The sandbox was closed, so nothing was started. Create another one for the root with createSandbox.',
+    { effect: 'none' },
+  )
+}
+
 export function missingCommand(
   command: string,
   args: readonly string[],
@@ -188,7 +196,12 @@ export class NotStarted extends Error {
   }
 }
 
-/** @throws NotStarted when the call has been aborted */
-export function refuseAborted(command: string, signal: AbortSignal | undefined): void {
+/** @throws NotStarted when the call has been aborted, or its sandbox closed */
+export function refuseAborted(
+  command: string,
+  signal: AbortSignal | undefined,
+  closing: AbortSignal | undefined,
+): void {
   if (signal?.aborted === true) throw new NotStarted('aborted', aborted(command, signal, 'none'))
+  if (closing?.aborted === true) throw new NotStarted('refused', sandboxClosed())
 }

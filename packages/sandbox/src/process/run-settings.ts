@@ -7,11 +7,13 @@ import type { Egress } from '../egress/egress.ts'
 import type { PathProtection } from '../path-rules/protection.ts'
 import type { ResolvedLimits } from '../options/limits.ts'
 import type { RunEnforcement } from './run-types.ts'
+import type { RunningCommands } from './running-commands.ts'
 
 /** A sandbox as its commands see it: every option resolved. */
 export interface RunSettings {
   readonly rootDir: string
   readonly files: SandboxFiles
+  readonly commands: RunningCommands
   readonly backend: IsolationBackend
   readonly network: 'none' | 'host'
   /** With `network: 'none'`: the hosts that are reached all the same. */

@@ -14,6 +14,7 @@ import {
   refuseAborted,
   cwdError,
   rootChanged,
+  sandboxClosed,
   missingCommand,
   preparedTooLong,
   refusalOf,
@@ -38,12 +39,19 @@ export async function runCommand(
   checkArguments(command, args)
   const options = readOptions(given, runOptions)
   const limits = resolveLimits(options, settings.limits)
-  const call: CommandCall = { argv: [command, ...args], options, limits, hooks }
+  return settings.commands.follow((closing) =>
+    runCall(settings, { argv: [command, ...args], options, limits, hooks, closing }),
+  )
+}
+
+async function runCall(settings: RunSettings, call: CommandCall): Promise<RunResult> {
+  const [command] = call.argv
   const enforced: RunEnforcement = {
     ...settings.enforced,
-    limits: limitEnforcement(limits, settings),
+    limits: limitEnforcement(call.limits, settings),
   }
   try {
+    if (settings.commands.isClosed) throw new NotStarted('refused', sandboxClosed())
     const refusing = refuseByPolicy(settings, call)
     if (refusing !== undefined) await refusing
     refuseChangedRoot(settings)
@@ -64,7 +72,7 @@ export async function runCommand(
 }
 
 function refuseByPolicy({ check }: RunSettings, call: CommandCall): Promise<void> | undefined {
-  refuseAborted(call.argv[0], call.options.signal)
+  refuseAborted(call.argv[0], call.options.signal, call.closing)
   if (check === null) return undefined
   refuse(check(call.argv), call)
   return call.options.checkScript === true ? refuseByScript(check, call) : undefined
@@ -91,7 +99,7 @@ async function deniedNames(
   const endsAt = performance.now() + timeoutMs
   try {
     return await findDeniedPaths(root, deny, () => {
-      refuseAborted(call.argv[0], call.options.signal)
+      refuseAborted(call.argv[0], call.options.signal, call.closing)
       if (performance.now() < endsAt) return
       throw new NotStarted('timeout', preparedTooLong(call.argv[0], timeoutMs))
     })
@@ -139,7 +147,7 @@ async function runIn(
   call: CommandCall,
   deny: readonly string[],
 ): Promise<{ isolated: IsolatedCommand; rules: RuleEffects }> {
-  const { argv, options, limits, hooks } = call
+  const { argv, options, limits, hooks, closing } = call
   const [command, ...args] = argv
   const env: Record<string, string> = {
     ...settings.env,
@@ -167,6 +175,7 @@ async function runIn(
     protect: mount,
     deny,
     hooks,
+    closing,
   })
   // Whatever ended the command, its changes are undone before anyone hears of it.
   const [isolated] = await Promise.allSettled([running])

@@ -17,6 +17,8 @@ export interface SuperviseRequest {
   readonly timeoutMs: number
   readonly maxOutputBytes: number
   readonly signal: AbortSignal | undefined
+  /** Aborted when the sandbox is closed. */
+  readonly closing?: AbortSignal | undefined
   readonly stdin: CommandInput | undefined
   readonly onOutput: ((chunk: OutputChunk) => void | Promise<void>) | undefined
   readonly watch: WatchedUse
@@ -98,7 +100,7 @@ class Supervision {
 
   /** Sets the timer, listens to the signal and feeds the input. Whatever the caller's objects throw, no process is left. */
   async begin(readers: readonly StreamReader[]): Promise<void> {
-    const { timeoutMs, signal, watch, stdin, hooks } = this.#request
+    const { timeoutMs, signal, closing, watch, stdin, hooks } = this.#request
     this.#readers = readers
     void this.#running.started.then((pid) => {
       if (pid !== undefined) hooks.onStart?.(pid)
@@ -108,6 +110,7 @@ class Supervision {
     })
     this.#timer = setTimeout(() => this.#terminate('timeout'), timeoutMs)
     try {
+      closing?.addEventListener('abort', this.#onAbort, { once: true })
       signal?.addEventListener('abort', this.#onAbort, { once: true })
       const processes = (): readonly number[] => this.#running.processes()
       this.#unwatch = watchUse(processes, watch, (limit) => this.#terminate(limit))
@@ -118,7 +121,7 @@ class Supervision {
         await this.#running.ended
       })
       // An abort between the caller's check and the listener.
-      if (signal?.aborted === true) this.#onAbort()
+      if (signal?.aborted === true || closing?.aborted === true) this.#onAbort()
     } catch (error) {
       clearTimeout(this.#timer)
       this.#terminate('caller-failed')

@@ -5,8 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { createWorkspace, leftovers, openDescriptors } from '../fixtures/workspace.ts'
 
 const closed = expect.objectContaining({
-  code: 'INVALID_INPUT',
-  message: 'These files have been closed.',
+  code: 'TOOL_CLOSED',
+  message: expect.stringContaining(
+    'These files were closed, so nothing was done. Open the root again',
+  ),
 })
 
 /** More than are removed or listed in one step. */

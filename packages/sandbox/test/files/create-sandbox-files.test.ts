@@ -50,7 +50,7 @@ describe('createSandboxFiles', () => {
     const files = createSandboxFiles({ rootDir: root })
     files.close()
     files.close()
-    await expect(files.readText('a.txt')).rejects.toThrow(code('INVALID_INPUT'))
+    await expect(files.readText('a.txt')).rejects.toThrow(code('TOOL_CLOSED'))
     expect(openDescriptors()).toBe(before)
   })
 

@@ -92,8 +92,9 @@ export function waitError(call: CallScope, error: unknown): unknown {
 /** Why a call must not begin: its run or its agent has ended. */
 export function stoppedError(call: CallScope): SmithersError | undefined {
   const { definition, journal, options } = call
-  const { fatal, policy } = journal
+  const { closed, fatal, policy } = journal
   const { name } = definition.metadata
+  if (closed !== undefined) return closed
   if (fatal !== undefined) return abortedError(name, fatal)
   if (options.abortSignal?.aborted === true) return abortedError(name, options.abortSignal.reason)
   const runSignal = policy.abortSignal

@@ -44,6 +44,8 @@ export class AttemptJournal {
   readonly finalAnswer: FinalAnswer = new FinalAnswer()
   /** What the agent calls the tool that reads whole outputs: null when it has none, undefined when that is not known. */
   responseTool: string | null | undefined
+  /** Why no call may begin any more: the program has closed the run. */
+  closed: SmithersError | undefined
   /** The program has taken the result of the attempt. */
   settled = false
   /** Called once the attempt is settled. */
@@ -60,6 +62,9 @@ export class AttemptJournal {
   #opened = false
   #opening: PromiseLike<void> | undefined
   #fatal: SmithersError | undefined
+  #closing: Promise<void> | undefined
+  /** Turns of agents that have not ended. */
+  #turns = 0
   #controller: AbortController | undefined
 
   constructor(task: TaskContext, policy: JournalPolicy) {
@@ -87,7 +92,19 @@ export class AttemptJournal {
   }
 
   get isOver(): boolean {
-    return this.#fatal !== undefined || this.settled || this.policy.abortSignal?.aborted === true
+    if (this.#fatal !== undefined || this.closed !== undefined || this.settled) return true
+    return this.policy.abortSignal?.aborted === true
+  }
+
+  /** An agent begins to work. Its answer is the result of the attempt, unless others are still at work. */
+  beginTurn(): void {
+    this.#turns += 1
+    this.settled = false
+  }
+
+  endTurn(): void {
+    this.#turns -= 1
+    if (this.#turns === 0) this.settle()
   }
 
   /** The program takes the result of the attempt: what still works for it is ended. */
@@ -95,6 +112,21 @@ export class AttemptJournal {
     this.settled = true
     for (const listener of this.settleListeners) listener()
     this.settleListeners.clear()
+  }
+
+  /** Ends the attempt with everything that still works for it. Waits for its calls, but for no longer than they deserve. */
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
+    this.closed = runClosed(this.task.runId)
+    this.settle()
+    this.#controller?.abort(abortReason(this.closed))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, closeGraceMs)
+    await Promise.race([this.pause.idle(), promise])
+    clearTimeout(timer)
   }
 
   /** Takes the next seat in the attempt. Synchronous, so that seats follow the order of calls. */
@@ -156,7 +188,8 @@ export class AttemptJournal {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController()
-      if (this.#fatal !== undefined) this.#controller.abort(abortReason(this.#fatal))
+      const reason = this.#fatal ?? this.closed
+      if (reason !== undefined) this.#controller.abort(abortReason(reason))
     }
     const { abortSignal } = this.policy
     return abortSignal === undefined
@@ -221,3 +254,14 @@ function abortReason(fatal: SmithersError): SmithersError {
 }
 
 const pageSize = 1000
+
+/** How long a closed run waits for calls that ignore their signal, in milliseconds. */
+const closeGraceMs = 5_000
+
+function runClosed(runId: string): SmithersError {
+  return new SmithersError(
+    'TOOL_CLOSED',
+    'The run was closed, so nothing was done. To go on with it, make its next attempt: createToolRun with the same runId.',
+    { details: { runId }, effect: 'none' },
+  )
+}

@@ -9,6 +9,7 @@ export class RunPause {
   /** The calls that wait for approval. */
   readonly waiting: SmithersError[] = []
   #running = 0
+  #onIdle: (() => void)[] = []
 
   /** @param stop Ends the run, with the error that names every call that waits. */
   constructor(stop: (error: SmithersError) => void) {
@@ -26,11 +27,19 @@ export class RunPause {
 
   end(): void {
     this.#running -= 1
-    if (this.#running > 0 || this.waiting.length === 0) return
+    if (this.#running > 0) return
+    for (const resolve of this.#onIdle.splice(0)) resolve()
+    if (this.waiting.length === 0) return
     // The AI SDK starts the calls of a turn one after another, each after some microtasks.
     setImmediate(() => {
       if (this.#running === 0) this.#stop(runPaused(this.waiting))
     })
+  }
+
+  /** Settles when no call runs. */
+  idle(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve()
+    return new Promise((resolve) => void this.#onIdle.push(resolve))
   }
 
   /** A call waits for approval. */

@@ -4,7 +4,9 @@ import { chain, drive } from '../async/maybe-promise.ts'
 import { depart } from '../journal/error-effect.ts'
 import { journalOf } from '../journal/attempt-journal.ts'
 import type { MaybePromise } from '../async/maybe-promise.ts'
+import { AgentTurn } from './agent-turn.ts'
 import { type RecordedStep, recordInvalidCalls } from './record-invalid-calls.ts'
+import { agentOfRun, type AgentOfRun, type RunnableAgent } from './run-agent.ts'
 import type { ToModelOutput } from '../call/noted-output.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { getDefinedToolMetadata } from '../contract/tool-metadata.ts'
@@ -59,6 +61,34 @@ export interface ToolRun {
    */
   settle<Value>(value: Value): Promise<Value>
   settle(): Promise<void>
+  /**
+   * Returns an agent that does all its work in this run: `ToolLoopAgent` of the AI SDK 6 and 7, `Experimental_Agent` of 5,
+   * or an object with their `generate` and `stream`. It takes the place of `tools`, `messages`, `abortSignal`, `record`,
+   * `with` and `settle`:
+   *
+   * - the calls of its tools belong to the run, and so do those of tools given with a call;
+   * - the conversation has the retry warning, which `prompt` alone would lack;
+   * - the run ends the agent when it must stop, as does the `abortSignal` of the call;
+   * - what the AI SDK refuses before it reaches a tool has a row;
+   * - what had to stop the run is thrown: by `generate`, by the promises of a stream's result (`text`, `steps`), and as a
+   *   part `error` of the stream itself;
+   * - at the end, what its tools left running is ended.
+   *
+   * A stream that is not read to its end has none. Abort it, or close the run.
+   *
+   * @example
+   * const agent = run.agent(new ToolLoopAgent({ model, tools }))
+   * const { text } = await agent.generate({ prompt: 'Make the tests pass.' })
+   */
+  agent<Agent extends RunnableAgent>(agent: Agent): AgentOfRun<Agent>
+  /**
+   * Ends the attempt: aborts `abortSignal`, and with it agents and calls that are under way, ends what they left running,
+   * and waits until each call has its row, for at most five seconds: a tool may ignore its signal. Later calls are refused
+   * with `TOOL_CLOSED`. The log stays open. Closing again waits for the same end.
+   */
+  close(): Promise<void>
+  /** {@link ToolRun.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
@@ -67,10 +97,9 @@ export interface ToolRun {
  *
  * @throws SmithersError `INVALID_INPUT` for a value out of range.
  * @example
- * const run = createToolRun({ runId, attempt, log })
- * const messages = await run.messages([{ role: 'user', content: task }])
- * const result = await generateText({ model, messages, tools: run.tools({ charge }), abortSignal: run.abortSignal })
- * return run.settle(result.text)
+ * await using run = createToolRun({ runId, attempt, log })
+ * const agent = run.agent(new ToolLoopAgent({ model, tools: { charge } }))
+ * const { text } = await agent.generate({ prompt: task })
  */
 export function createToolRun(options: ToolRunOptions = {}): ToolRun {
   const context = createToolContext(options)
@@ -79,7 +108,7 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
 
   const handedOut = new Map<string, unknown>()
 
-  return {
+  const run: ToolRun = {
     context,
     get abortSignal() {
       return journal.signal
@@ -118,7 +147,11 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
       }
       return value as Value
     },
+    agent: (agent) => agentOfRun(run, () => new AgentTurn(journal, run.record), agent),
+    close: () => journal.close(),
+    [Symbol.asyncDispose]: () => journal.close(),
   }
+  return run
 }
 
 /** The name by which the agent calls the tool that reads outputs of which it was shown a part. */

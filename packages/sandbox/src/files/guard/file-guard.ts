@@ -79,7 +79,7 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
   let isClosed = false
 
   function checkOpen(): void {
-    if (isClosed) throw new SandboxError('INVALID_INPUT', 'These files have been closed.')
+    if (isClosed) throw closedError()
   }
 
   function retain(stop?: () => void): () => void {
@@ -91,7 +91,19 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
     }
   }
 
-  return {
+  function close(): void {
+    if (isClosed) return
+    isClosed = true
+    forgotten.unregister(retained)
+    for (const entry of retained) {
+      if (entry.stop === undefined) continue
+      entry.stop()
+      retained.delete(entry)
+    }
+    if (retained.size === 0) tree.root.close()
+  }
+
+  const guard: FileGuard = {
     tree,
     policy,
     rootDir,
@@ -125,17 +137,22 @@ export function openFileGuard(options: FileGuardOptions): FileGuard {
       const stat = isClosed ? undefined : statSync(rootDir, { bigint: true, throwIfNoEntry: false })
       return stat !== undefined && `${stat.dev}:${stat.ino}` === identity
     },
-    close() {
-      if (isClosed) return
-      isClosed = true
-      for (const entry of retained) {
-        if (entry.stop === undefined) continue
-        entry.stop()
-        retained.delete(entry)
-      }
-      if (retained.size === 0) tree.root.close()
-    },
+    close,
   }
+  // No function here refers to the guard, so that what closes it does not keep it.
+  forgotten.register(guard, close, retained)
+  return guard
+}
+
+/** Closes the root of a guard that was forgotten, once its last operation has ended. */
+const forgotten = new FinalizationRegistry<() => void>((close) => close())
+
+function closedError(): SandboxError {
+  return new SandboxError(
+    'TOOL_CLOSED',
+    'These files were closed, so nothing was done. Open the root again: createSandbox or createSandboxFiles.',
+    { effect: 'none' },
+  )
 }
 
 /**

@@ -76,6 +76,7 @@ export function createLandlock(options: LandlockOptions = {}): IsolationBackend 
     name: 'landlock',
     prepare: prepareHelper,
     start,
+    release: (rootDir) => PrivateDirectories.release(rootDir),
     async probe() {
       const found = await probeLandlock({ prepare: prepareHelper, start }, version, () => vets)
       if (found !== 'calls cannot be judged') return found

@@ -1,6 +1,10 @@
 import { existsSync, mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeTemporaryDirectory, removeInTurns } from '../process-directory.ts'
+import {
+  discardTemporaryDirectory,
+  makeTemporaryDirectory,
+  removeInTurns,
+} from '../process-directory.ts'
 
 /** Home and temporary directory of one command. */
 export interface PrivateDirectory {
@@ -17,6 +21,8 @@ export interface PrivateDirectory {
 export class PrivateDirectories {
   readonly path: string
   #last = 0
+  #used = 0
+  #isReleased = false
 
   private constructor(path: string) {
     this.path = path
@@ -37,13 +43,35 @@ export class PrivateDirectories {
     return found
   }
 
+  /** Removes the tree of a root, once no command uses it; the next command of the root gets another. */
+  static async release(rootDir: string): Promise<void> {
+    const found = trees.get(rootDir)
+    if (found === undefined) return
+    trees.delete(rootDir)
+    found.#isReleased = true
+    await found.#discardUnused()
+  }
+
+  async #discardUnused(): Promise<void> {
+    if (this.#isReleased && this.#used === 0) await discardTemporaryDirectory(this.path)
+  }
+
   /** Makes the directories of one command. */
   make(): PrivateDirectory {
     const name = String((this.#last += 1))
     const own = join(this.path, name)
     const [home, temporary] = [join(own, 'home'), join(own, 'tmp')]
     for (const directory of [own, home, temporary]) mkdirSync(directory, 0o700)
-    return { home, temporary, remove: () => remove(own) }
+    this.#used += 1
+    return {
+      home,
+      temporary,
+      remove: async () => {
+        await remove(own)
+        this.#used -= 1
+        await this.#discardUnused()
+      },
+    }
   }
 }
 

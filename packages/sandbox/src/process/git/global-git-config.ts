@@ -11,7 +11,7 @@ export interface GlobalGitConfig {
   /** To be writable for commands: git replaces the file in it. */
   readonly directory: string
   readonly env: Readonly<Record<string, string>>
-  remove(): void
+  remove(): Promise<void>
 }
 
 /** Variables that name an author or a committer. */
@@ -31,7 +31,7 @@ export function createGlobalGitConfig(rootDir: string, hasIdentity: boolean): Gl
   const directory = makeTemporaryDirectory('git', rootDir)
   const file = join(directory, 'config')
   writeFileSync(file, hasIdentity ? asConfig(userIdentity(rootDir)) : '', { mode: 0o600 })
-  const remove = (): void => void discardTemporaryDirectory(directory)
+  const remove = (): Promise<void> => discardTemporaryDirectory(directory)
   return { directory, env: { GIT_CONFIG_GLOBAL: file }, remove }
 }
 
