@@ -66,6 +66,7 @@ const packages = {
   'builtin-tools': ['tool-core', 'sandbox'],
   'log-memory': ['tool-core'],
   'log-sqlite': ['tool-core'],
+  'log-postgres': ['tool-core'],
   'log-conformance': ['tool-core'],
   // log-sqlite only for the default log, as an optional peer that the first run without a log loads.
   workflow: ['tool-core', 'log-sqlite'],

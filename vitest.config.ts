@@ -4,6 +4,11 @@ import type { ViteUserConfig } from 'vitest/config'
 const root = import.meta.dirname
 const conditions = ['@smithers/source']
 
+/** What all tests of a package share, such as a server. */
+function sharedSetup(file: string): string[] {
+  return existsSync(file) ? [file] : []
+}
+
 const config: ViteUserConfig = {
   root,
   // Tests import sibling packages from their TypeScript source, so nothing needs to be built first.
@@ -26,6 +31,7 @@ const config: ViteUserConfig = {
           name,
           include: ['test/**/*.test.{ts,tsx}'],
           setupFiles: [`${root}/scripts/own-state-directory.ts`],
+          globalSetup: sharedSetup(`${root}/${folder}/${name}/test/global-setup.ts`),
           // A type-check run costs seconds a project: only where type tests exist.
           typecheck: {
             enabled: existsSync(`${root}/${folder}/${name}/test/types.test-d.ts`),
