@@ -1,4 +1,3 @@
-import { setImmediate as turnOfEventLoop } from 'node:timers/promises'
 import {
   createGetToolResponse,
   createManageTodoList,
@@ -8,7 +7,6 @@ import {
   createToolRun,
   SmithersError,
   type ToolCallLog,
-  type ToolRun,
   type ToolRunOptions,
 } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
@@ -97,35 +95,35 @@ export function createSmartAgent<Schema extends ZodType | undefined = undefined>
       const { runId = crypto.randomUUID(), signal } = call
       const attempt = await nextAttempt(log, runId)
       const run = createToolRun({ ...runOptions, log, runId, attempt, abortSignal: signal })
-      const agent = new ToolLoopAgent({
-        model,
-        ...(instructions !== undefined && { instructions }),
-        tools: run.tools(all),
-        stopWhen: [isStepCount(maxSteps), ...(response === null ? [] : [response.stopWhen])],
-        onStepFinish: async (step) => {
-          await run.record(step)
-          // A run that waits for an approval is aborted one turn of the event loop later, and must not get another step.
-          if (step.toolCalls.length > 0) await turnOfEventLoop()
-        },
-      })
-      const messages = [...(await run.messages(conversationOf(call)))] as ModelMessage[]
-      for (let turn = 1; ; turn += 1) {
-        const { text, steps, responseMessages } = await settled(
-          run,
-          agent.generate({ messages, abortSignal: run.abortSignal }),
+      try {
+        const agent = run.agent(
+          new ToolLoopAgent({
+            model,
+            ...(instructions !== undefined && { instructions }),
+            tools: all,
+            stopWhen: [isStepCount(maxSteps), ...(response === null ? [] : [response.stopWhen])],
+          }),
         )
-        messages.push(...responseMessages)
-        const output = response?.answerOf({ steps })
-        if (response === null || output !== undefined) {
-          const state = { toolHistory: await toolHistory(log, runId) }
-          return { text, output: output as OutputOf<Schema>, messages, runId, state }
+        const messages = [...conversationOf(call)]
+        for (let turn = 1; ; turn += 1) {
+          const { text, steps, responseMessages } = await agent.generate({ messages })
+          messages.push(...responseMessages)
+          const output = response?.answerOf({ steps })
+          if (response === null || output !== undefined) {
+            const state = { toolHistory: await toolHistory(log, runId) }
+            return { text, output: output as OutputOf<Schema>, messages, runId, state }
+          }
+          if (turn === mostTurns) throw noAnswer(runId)
+          messages.push({ role: 'user', content: answerRequest })
         }
-        if (turn === mostTurns) throw noAnswer(runId)
-        messages.push({ role: 'user', content: 'Call the tool "response" with your final answer.' })
+      } finally {
+        await run.close()
       }
     },
   }
 }
+
+const answerRequest = 'Call the tool "response" with your final answer.'
 
 /** Times that an agent is asked for its answer. */
 const mostTurns = 3
@@ -136,17 +134,6 @@ function noAnswer(runId: string): SmithersError {
     `The agent was asked ${mostTurns} times and did not call "response". Change its instructions, or invoke it again with runId "${runId}".`,
     { details: { runId } },
   )
-}
-
-/** The agent's result, unless the run must stop: the AI SDK goes on, or reports only that it was aborted. */
-async function settled<Result>(run: ToolRun, running: Promise<Result>): Promise<Result> {
-  try {
-    const result = await running
-    return await run.settle(result)
-  } catch (error) {
-    await run.settle()
-    throw error
-  }
 }
 
 function conversationOf({ prompt, messages = [] }: SmartAgentCall): readonly ModelMessage[] {
