@@ -1,18 +1,12 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Chat as BrowserChat } from '@ai-sdk/react'
+import type { Chat as BrowserChat } from '@ai-sdk/react'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import type { ToolCallLog } from '@smithers/tool-core'
-import {
-  convertToModelMessages,
-  DefaultChatTransport,
-  isToolUIPart,
-  lastAssistantMessageIsCompleteWithApprovalResponses,
-  streamText,
-  type UIMessage,
-} from 'ai'
+import { convertToModelMessages, isToolUIPart, streamText, type UIMessage } from 'ai'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createBrowserChat } from '../src/chat/browser-chat.ts'
 import { type Chat, createChat } from '../src/chat/chat.ts'
 import { type ChatStore, createMemoryChatStore } from '../src/chat/chat-store.ts'
 import { createChatApp } from '../src/chat/express-app.ts'
@@ -49,18 +43,7 @@ async function openShop(kind: keyof typeof kinds = 'Express'): Promise<Shop> {
   const page = async (id = 'chat-1'): Promise<BrowserChat<UIMessage>> => {
     const path = kind === 'Express' ? `/api/chat/${id}` : `/api/chat?id=${id}`
     const messages = (await (await fetch(url + path)).json()) as UIMessage[]
-    return new BrowserChat({
-      id,
-      messages,
-      transport: new DefaultChatTransport({
-        api: `${url}/api/chat`,
-        // The server has the rest.
-        prepareSendMessagesRequest: ({ id: chatId, messages: all }) => ({
-          body: { id: chatId, message: all.at(-1) },
-        }),
-      }),
-      sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
-    })
+    return createBrowserChat(id, messages, `${url}/api/chat`)
   }
   return { url, log, store, chat, page }
 }

@@ -1,11 +1,11 @@
-import { createBuiltinTools } from '@smithers/builtin-tools'
+import { closeTools, createBuiltinTools } from '@smithers/builtin-tools'
 import { approvalFor, createToolRun, type ToolCallLog } from '@smithers/tool-core'
 import {
   convertToModelMessages,
   generateId,
   isStepCount,
   type LanguageModel,
-  streamText,
+  ToolLoopAgent,
   toUIMessageStream,
   type UIMessage,
   type UIMessageChunk,
@@ -32,14 +32,18 @@ export interface ChatOptions {
 
 export function createChat({ model, rootDir, log, store }: ChatOptions): Chat {
   // One bundle for the server: each has a sandbox of its own.
-  const shopTools = {
-    ...createBuiltinTools({ rootDir, only: ['read', 'grep'] }),
-    place_order: placeOrder,
-  }
+  const files = createBuiltinTools({ rootDir, only: ['read', 'grep'] })
+  const tools = { ...files, place_order: placeOrder }
+  const agent = new ToolLoopAgent({
+    model,
+    tools,
+    toolApproval: approvalFor(tools),
+    stopWhen: isStepCount(8),
+  })
   return {
     async reply(request) {
       const { id, message } = parseClientRequest(request)
-      const messages = withClientMessage(await store.load(id), message)
+      const messages = [...withClientMessage(await store.load(id), message)]
       // Before anything runs: a yes survives the process, and so does a question.
       await store.save(id, messages)
 
@@ -48,34 +52,29 @@ export function createChat({ model, rootDir, log, store }: ChatOptions): Chat {
       const asked = messages.findLast(({ role }) => role === 'user')
       const runId = `chat:${id}:${asked?.id}`
       const [last] = await log.list({ runId, order: 'descending', limit: 1 })
-      const run = createToolRun({
-        runId,
-        attempt: (last?.attempt ?? 0) + 1,
-        log,
-        abortSignal: AbortSignal.timeout(120_000),
-      })
-      const tools = run.tools(shopTools)
-      const { stream } = streamText({
-        model,
-        tools,
-        toolApproval: approvalFor(tools),
-        messages: await run.messages(await convertToModelMessages([...messages], { tools })),
-        stopWhen: isStepCount(8),
-        abortSignal: run.abortSignal,
-        onStepEnd: (step) => run.record(step),
-      })
-      return toUIMessageStream({
-        stream,
-        originalMessages: [...messages],
-        generateMessageId: generateId,
-        onEnd: async ({ messages: answered }) => {
-          await store.save(id, answered)
-          await run.settle()
-        },
-      })
+      const attempt = (last?.attempt ?? 0) + 1
+      const run = createToolRun({ runId, attempt, log, abortSignal: AbortSignal.timeout(120_000) })
+      try {
+        const { stream } = await run.agent(agent).stream({
+          messages: await convertToModelMessages(messages, { tools }),
+        })
+        return toUIMessageStream({
+          stream,
+          originalMessages: messages,
+          generateMessageId: generateId,
+          onEnd: async ({ messages: answered }) => {
+            await store.save(id, answered)
+            await run.close()
+          },
+        })
+      } catch (error) {
+        await run.close()
+        throw error
+      }
     },
     history: (chatId) => store.load(chatId),
-    close: async () => {
+    async close() {
+      await closeTools(files)
       await log.close()
     },
   }
