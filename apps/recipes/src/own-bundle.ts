@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createBuiltinTools } from '@smithers/builtin-tools'
+import { closeTools, createBuiltinTools } from '@smithers/builtin-tools'
 import { createMemoryLog } from '@smithers/log-memory'
 import { createToolRun, defineTool, toolset } from '@smithers/tool-core'
 import { ToolLoopAgent } from 'ai'
@@ -28,8 +28,8 @@ const placeOrder = defineTool({
 })
 
 // No bash, no write: this agent can look and order, nothing else.
-const { read, grep } = createBuiltinTools({ only: ['read', 'grep'] })
-const tools = toolset([read, grep, placeOrder])
+const bundle = createBuiltinTools({ only: ['read', 'grep'] })
+const tools = toolset([bundle.read, bundle.grep, placeOrder])
 console.log(Object.keys(tools))
 
 const rootDir = await mkdtemp(join(tmpdir(), 'own-bundle-'))
@@ -38,16 +38,15 @@ await writeFile(join(rootDir, 'shopping.txt'), 'milk-1l\n')
 const log = createMemoryLog()
 for (const attempt of [1, 2]) {
   const run = createToolRun({ runId: 'run-1', nodeId: 'shopper', attempt, rootDir, log })
-  const agent = new ToolLoopAgent({
-    model: mockModel([
-      ['read', { path: 'shopping.txt' }],
-      ['shop_place_order', { sku: 'milk-1l', note: `attempt ${attempt}` }],
-    ]),
-    tools: run.tools(tools),
-  })
+  const model = mockModel([
+    ['read', { path: 'shopping.txt' }],
+    ['shop_place_order', { sku: 'milk-1l', note: `attempt ${attempt}` }],
+  ])
+  const agent = run.agent(new ToolLoopAgent({ model, tools }))
   const { text } = await agent.generate({ prompt: 'Buy what is on the list.' })
   console.log(text)
 }
+await closeTools(bundle)
 
 // Two attempts, one order: the key names the order, not the attempt.
 console.log([...orders.values()])

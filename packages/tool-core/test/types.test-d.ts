@@ -1,5 +1,9 @@
-import { generateText, streamText, type Tool, ToolLoopAgent, type ToolSet } from 'ai'
-import { generateText as generateTextV5, type ToolSet as ToolSetV5 } from 'ai-v5'
+import { type Agent, generateText, streamText, type Tool, ToolLoopAgent, type ToolSet } from 'ai'
+import {
+  Experimental_Agent as AgentV5,
+  generateText as generateTextV5,
+  type ToolSet as ToolSetV5,
+} from 'ai-v5'
 import {
   generateText as generateTextV6,
   ToolLoopAgent as ToolLoopAgentV6,
@@ -8,6 +12,7 @@ import {
 import { describe, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
 import {
+  createToolRun,
   type DefinedTool,
   defineTool,
   type DefineToolOptions,
@@ -89,6 +94,36 @@ describe('defineTool', () => {
       if (part.dynamic === true || part.toolName !== 'weather') continue
       expectTypeOf(part.output).toEqualTypeOf<WeatherOutput>()
     }
+  })
+})
+
+describe('run.agent', () => {
+  const { agent } = createToolRun()
+
+  test('keeps the types of the agent, and is one for the AI SDK', async () => {
+    const bound = agent(new ToolLoopAgent({ model: 'mock/model', tools }))
+    expectTypeOf(bound).toExtend<Agent<never, typeof tools>>()
+    expectTypeOf(bound.tools).toEqualTypeOf<typeof tools>()
+    const { text, toolResults } = await bound.generate({ prompt: '' })
+    expectTypeOf(text).toEqualTypeOf<string>()
+    for (const part of toolResults) {
+      if (part.dynamic === true || part.toolName !== 'weather') continue
+      expectTypeOf(part.output).toEqualTypeOf<WeatherOutput>()
+    }
+    const { steps } = await bound.stream({ prompt: '', abortSignal: AbortSignal.timeout(1) })
+    expectTypeOf(await steps).items.toHaveProperty('toolCalls')
+    // @ts-expect-error neither a prompt nor messages
+    await bound.generate({})
+  })
+
+  test('takes those of AI SDK 5 and 6', async () => {
+    const six = agent(new ToolLoopAgentV6({ model: 'mock/model', tools }))
+    expectTypeOf((await six.generate({ prompt: '' })).text).toEqualTypeOf<string>()
+    const five = agent(new AgentV5({ model: 'mock/model', tools }))
+    const { text } = await five.stream({ prompt: '', abortSignal: AbortSignal.timeout(1) })
+    expectTypeOf(await text).toEqualTypeOf<string>()
+    // @ts-expect-error no agent
+    agent({ tools })
   })
 })
 
