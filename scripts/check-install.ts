@@ -5,7 +5,6 @@
  * Needs `pnpm build` first. A sibling package comes from its own tarball, everything else from the registry.
  */
 import {
-  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -16,18 +15,18 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { execa } from 'execa'
 import { medianImportCostMs } from './import-cost.ts'
-
-interface Manifest {
-  readonly name: string
-  readonly description: string
-  readonly exports: Readonly<Record<string, unknown>>
-  readonly dependencies?: Readonly<Record<string, string>>
-  readonly peerDependencies?: Readonly<Record<string, string>>
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
-}
+import { nodeBinary } from './node-binary.ts'
+import {
+  entriesOf,
+  type Manifest,
+  packPackages,
+  type PackedPackage,
+  tarballDependencies,
+} from './packed-packages.ts'
+import { writeTable } from './write-table.ts'
 
 /** Node majors that the packages support, from the oldest. */
 const nodeMajors = [22, 24]
@@ -36,28 +35,15 @@ const forbidden: Readonly<Record<string, readonly string[]>> = {
   '@smithers/sandbox': ['ai', 'zod', '@smithers/tool-core'],
 }
 
-/** Entries for users of an optional peer, which an installation alone does not have; and a program, which would run. */
-const notImportedAlone = new Set([
-  '@smithers/log-conformance/child-process',
-  '@smithers/log-conformance/vitest',
-  '@smithers/tool-adapters/langchain',
-])
-
 const workspace = mkdtempSync(join(tmpdir(), 'smithers-install-'))
 const failures: string[] = []
 const rows: string[] = []
 try {
-  const manifests = new Map<string, Manifest>()
-  const tarballs = new Map<string, string>()
-  for (const path of globSync('packages/*/package.json').toSorted()) {
-    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
-    manifests.set(manifest.name, manifest)
-    tarballs.set(manifest.name, await pack(path.replace('/package.json', '')))
-  }
+  const packed = await packPackages(join(workspace, 'tarballs'))
   const nodes: { readonly major: number; readonly path: string }[] = []
-  for (const major of nodeMajors) nodes.push({ major, path: await nodeBinary(major) })
-  for (const manifest of manifests.values()) {
-    const project = await installAlone(manifest, manifests, tarballs)
+  for (const major of nodeMajors) nodes.push({ major, path: await nodeBinary(major, workspace) })
+  for (const { manifest } of packed.values()) {
+    const project = await installAlone(manifest, packed)
     for (const { major, path } of nodes) {
       for (const entry of entriesOf(manifest)) {
         try {
@@ -85,7 +71,7 @@ const table = [
   ...rows,
 ].join('\n')
 console.log(table)
-if (process.argv.includes('--write')) writeIntoReadme(table)
+if (process.argv.includes('--write')) writeTable('README.md', 'package table', table)
 for (const failure of failures) console.error(failure)
 if (failures.length > 0) process.exitCode = 1
 
@@ -105,56 +91,13 @@ async function checkPrograms(project: string): Promise<void> {
   }
 }
 
-async function pack(directory: string): Promise<string> {
-  const destination = join(workspace, 'tarballs', basename(directory))
-  mkdirSync(destination, { recursive: true })
-  await execa('pnpm', ['pack', '--pack-destination', destination], { cwd: directory })
-  const [tarball] = globSync(join(destination, '*.tgz'))
-  if (tarball === undefined) throw new Error(`pnpm pack left no tarball for ${directory}`)
-  return tarball
-}
-
-/** What a program may import of a package, by the names that a program uses. */
-function entriesOf({ name, exports }: Manifest): string[] {
-  return Object.keys(exports)
-    .filter((entry) => !entry.endsWith('.json'))
-    .map((entry) => name + entry.slice(1))
-    .filter((entry) => !notImportedAlone.has(entry))
-}
-
-/** The path of a Node of that major version, from its npm package. */
-async function nodeBinary(major: number): Promise<string> {
-  if (process.versions.node.startsWith(`${major}.`)) return process.execPath
-  const script = 'process.stdout.write(process.execPath)'
-  const { stdout } = await execa('npx', ['--yes', '-p', `node@${major}`, 'node', '-e', script], {
-    cwd: workspace,
-    env: outerEnvironment(),
-    extendEnv: false,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  return stdout
-}
-
-/** Without what an npx that runs this script told its own child: an inner npx would take it for itself. */
-function outerEnvironment(): NodeJS.ProcessEnv {
-  const { npm_config_call: _call, npm_config_package: _package, ...rest } = process.env
-  return rest
-}
-
 async function installAlone(
   manifest: Manifest,
-  manifests: ReadonlyMap<string, Manifest>,
-  tarballs: ReadonlyMap<string, string>,
+  packed: ReadonlyMap<string, PackedPackage>,
 ): Promise<string> {
   const project = join(workspace, manifest.name.replace('/', '-'))
   mkdirSync(project, { recursive: true })
-  const dependencies: Record<string, string> = {}
-  for (const name of siblingsOf(manifest, manifests)) {
-    const tarball = tarballs.get(name)
-    if (tarball === undefined) throw new Error(`no tarball of ${name}`)
-    cpSync(tarball, join(project, basename(tarball)))
-    dependencies[name] = `file:${basename(tarball)}`
-  }
+  const dependencies = tarballDependencies(project, [manifest.name], packed)
   for (const [name, range] of Object.entries(manifest.peerDependencies ?? {})) {
     if (manifest.peerDependenciesMeta?.[name]?.optional !== true) dependencies[name] = range
   }
@@ -167,16 +110,6 @@ async function installAlone(
     stdio: 'inherit',
   })
   return project
-}
-
-/** The package itself and every package of this workspace that it depends on. */
-function siblingsOf(manifest: Manifest, manifests: ReadonlyMap<string, Manifest>): Set<string> {
-  const found = new Set([manifest.name])
-  for (const name of Object.keys(manifest.dependencies ?? {})) {
-    const sibling = manifests.get(name)
-    if (sibling !== undefined) for (const each of siblingsOf(sibling, manifests)) found.add(each)
-  }
-  return found
 }
 
 function installedPackages(project: string): Set<string> {
@@ -198,15 +131,4 @@ function tableRow(manifest: Manifest, project: string, installed: ReadonlySet<st
   const link = `[\`${manifest.name}\`](packages/${manifest.name.split('/')[1]})`
   const importMs = medianImportCostMs(project, manifest.name).toFixed(0)
   return `| ${link} | ${manifest.description} | ${(bytes / 1e6).toFixed(1)} MB | ${others} | ${importMs} ms |`
-}
-
-function writeIntoReadme(content: string): void {
-  const begin = '<!-- package table: begin -->'
-  const end = '<!-- package table: end -->'
-  const readme = readFileSync('README.md', 'utf8')
-  const [before, rest = ''] = readme.split(begin)
-  const after = rest.split(end)[1]
-  if (before === undefined || after === undefined)
-    throw new Error(`README.md lacks ${begin} … ${end}`)
-  writeFileSync('README.md', `${before}${begin}\n\n${content}\n\n${end}${after}`)
 }

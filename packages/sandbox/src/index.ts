@@ -1,3 +1,8 @@
+import { assertSupportedRuntime } from './errors/supported-runtime.ts'
+
+// At import, before anything depends on it.
+assertSupportedRuntime()
+
 export { createSandbox } from './create-sandbox.ts'
 export type {
   Explanation,

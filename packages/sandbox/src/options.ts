@@ -1,3 +1,8 @@
+import { assertSupportedRuntime } from './errors/supported-runtime.ts'
+
+// The packages that import this one later, with their first call, are refused at their own import.
+assertSupportedRuntime()
+
 export type { OptionFields, OptionReader } from './options/option-reader.ts'
 export {
   accepts,

@@ -16,14 +16,17 @@ export async function ripgrepPath(code: SmithersErrorCode): Promise<string> {
     code,
     `ripgrep was found neither in the package @vscode/ripgrep (is it installed with its optional dependencies, for ` +
       `${process.platform}-${process.arch}?) nor as rg on PATH. Install either: npm install @vscode/ripgrep, or your ` +
-      `system's package "ripgrep".`,
+      `system's package "ripgrep". A bundle has to leave @smithers/builtin-tools external.`,
     { effect: 'none' },
   )
 }
 
 async function packagedRipgrep(): Promise<string | undefined> {
   try {
-    const { rgPath } = await import('@vscode/ripgrep')
+    // Turbopack would follow the package to its binary, read that as code, and fail.
+    const { rgPath } = await import(
+      /* webpackIgnore: true */ /* turbopackIgnore: true */ '@vscode/ripgrep'
+    )
     return executable(rgPath) ? rgPath : undefined
   } catch {
     // The package throws when its binary for this platform is not installed.

@@ -20,6 +20,7 @@ export type SandboxErrorCode =
   | 'TOOL_ISOLATION_LOST'
   | 'TOOL_ROOT_CHANGED'
   | 'TOOL_CLOSED'
+  | 'RUNTIME_UNSUPPORTED'
 
 export interface SandboxErrorOptions {
   /** Facts for programs. Paths are relative to the root; file contents never appear. */

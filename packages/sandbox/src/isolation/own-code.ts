@@ -47,9 +47,18 @@ export function ownCodeInRoot(options: OwnCodeOptions): NotEnforced | null {
 
 /** The nearest directory above this code that is a package; a bundle belongs to the package that it was made for. */
 function ownDirectory(): string {
-  const start = dirname(realpathSync(fileURLToPath(import.meta.url)))
+  const start = dirname(ownFile())
   for (let directory = start; directory !== dirname(directory); directory = dirname(directory)) {
     if (existsSync(join(directory, 'package.json'))) return directory
   }
   return start
+}
+
+function ownFile(): string {
+  try {
+    return realpathSync(fileURLToPath(import.meta.url))
+  } catch {
+    // A bundler has taken the address away, or left that of a source on the machine of the build.
+    return realpathSync(process.argv[1] ?? '.')
+  }
 }

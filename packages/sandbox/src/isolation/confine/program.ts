@@ -31,21 +31,23 @@ export function findProgram(): ProgramLookup {
     return { why, fix: 'Run on Linux, on x64 or arm64.' }
   }
   for (const place of places) {
-    const url = new URL(`${place}/linux-${process.arch}/confine`, import.meta.url)
     let contents: Buffer
+    let path: string
     try {
-      contents = readFileSync(url)
+      // A bundle may have no address, such as CommonJS made by esbuild.
+      path = realpathSync(new URL(`${place}/linux-${process.arch}/confine`, import.meta.url))
+      contents = readFileSync(path)
     } catch {
       continue
     }
-    if (createHash('sha256').update(contents).digest('hex') === wanted) {
-      return { contents, path: realpathSync(url) }
-    }
+    if (createHash('sha256').update(contents).digest('hex') === wanted) return { contents, path }
     const why = 'The confinement program of the package is not the one that was built for it.'
     return { why, fix: 'Install @smithers/sandbox anew.' }
   }
   const why = 'The confinement program is missing from the package.'
-  return { why, fix: 'Install @smithers/sandbox anew, with its directory "bin".' }
+  const fix =
+    'Install @smithers/sandbox anew, with its directory "bin". A bundle has to leave it external.'
+  return { why, fix }
 }
 
 // From the sources, and from the built package.

@@ -1,0 +1,3 @@
+import { useTools } from './use-tools.mjs'
+
+for (const line of await useTools()) console.log(line)
