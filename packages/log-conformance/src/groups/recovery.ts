@@ -3,6 +3,7 @@ import { currentOwnerId } from '@smithers/tool-core/log'
 import type { ConformanceGroup } from '../conformance-group.ts'
 import { runChild } from '../run-child.ts'
 import { failure, mustStart, sampleTimeMs, settled, success } from '../sample-row.ts'
+import { ownerElsewhere } from '../sample-owner.ts'
 
 const nowMs = sampleTimeMs + 1000
 const ended = { leaseExpiresAtMs: nowMs - 1 }
@@ -92,6 +93,16 @@ export const recovery: ConformanceGroup = {
         await mustStart(log, { seq: 2, ...alive, ownerId: 'worker 7 of the night shift' })
         assert.equal(await log.recover({ nowMs }), 0)
         assert.equal(await log.recover({ nowMs: nowMs + 1 }), 2)
+      },
+    },
+    {
+      name: 'a call of another machine with the name of this host is left until its lease ends',
+      async run({ open }) {
+        const log = await open()
+        const ownerId = ownerElsewhere()
+        await mustStart(log, { seq: 1, ...alive, ownerId })
+        assert.equal(await log.recover({ nowMs }), 0)
+        assert.equal(await log.recover({ nowMs: nowMs + 1 }), 1)
       },
     },
     {

@@ -6,6 +6,7 @@ import type { RunStore, ToolCallLog } from '@smithers/tool-core/log'
 import { assertUnavailable } from '../assert-unavailable.ts'
 import type { ConformanceGroup } from '../conformance-group.ts'
 import { runChildrenTogether } from '../run-child.ts'
+import { ownerElsewhere } from '../sample-owner.ts'
 import { sampleTimeMs, settled } from '../sample-row.ts'
 import { attemptEnd, attemptStart, runClaim } from '../sample-run.ts'
 
@@ -109,6 +110,18 @@ export const runLeases: ConformanceGroup = {
         const early = await runs.claim(runClaim({ leaseToken: 'two', nowMs: sampleTimeMs + 49 }))
         assert.equal(early.ok, false)
         const late = await runs.claim(runClaim({ leaseToken: 'two', nowMs: sampleTimeMs + 50 }))
+        assert.equal(late.ok, true)
+      },
+    },
+    {
+      name: 'a run of another machine with the name of this host is refused until its lease ends',
+      async run({ open }) {
+        const runs = runsOf(await open())
+        const ownerId = ownerElsewhere()
+        await runs.claim(runClaim({ ownerId, leaseExpiresAtMs: sampleTimeMs + 10 }))
+        const early = await runs.claim(runClaim({ nowMs: sampleTimeMs + 9 }))
+        assert.equal(early.ok, false)
+        const late = await runs.claim(runClaim({ nowMs: sampleTimeMs + 10 }))
         assert.equal(late.ok, true)
       },
     },

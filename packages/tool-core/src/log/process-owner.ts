@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, networkInterfaces } from 'node:os'
 
 /**
  * Names this process for `ownerId`: `host:pid:startTime`. The start time tells a process from a later one that was
- * given the same number; the host part includes the pid namespace, because two containers may share a host name and
- * a log file while their process numbers mean different processes.
+ * given the same number. The host part is the host name, what tells the machine from another one with the same name,
+ * and on Linux the pid namespace: virtual machines and containers may share a name and a log while their process
+ * numbers mean different processes.
  */
 export function currentOwnerId(): string {
   own ??= `${pidSpace()}:${process.pid}:${startTimeOf(process.pid) ?? Math.round(performance.timeOrigin)}`
@@ -51,8 +53,30 @@ let own: string | undefined
 let space: string | undefined
 
 function pidSpace(): string {
-  space ??= process.platform === 'linux' ? `${hostname()}/${pidNamespace()}` : hostname()
+  if (space === undefined) {
+    const machine = `${hostname()}/${machineMark()}`
+    space = process.platform === 'linux' ? `${machine}/${pidNamespace()}` : machine
+  }
   return space
+}
+
+/**
+ * Linux names each boot of a machine at random. Elsewhere the network addresses of the machine stand in; when they
+ * change, later processes do not recognise earlier ones, and their leases decide.
+ */
+function machineMark(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+  } catch {
+    const addresses = Object.values(networkInterfaces())
+      .flatMap((interfaces) => interfaces ?? [])
+      .filter(({ internal }) => !internal)
+      .map(({ mac }) => mac)
+    return createHash('sha256')
+      .update([...new Set(addresses)].toSorted().join())
+      .digest('hex')
+      .slice(0, 16)
+  }
 }
 
 function pidNamespace(): string {

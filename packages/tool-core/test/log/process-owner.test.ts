@@ -13,7 +13,7 @@ const ownerProgram = `
 describe('isOwnerGone', () => {
   it('is false for this process, in every call', () => {
     expect(currentOwnerId()).toBe(currentOwnerId())
-    expect(currentOwnerId()).toMatch(/^.+:\d+:\d+$/)
+    expect(currentOwnerId()).toMatch(/^.+\/[0-9a-f-]{16,}(\/\d+)?:\d+:\d+$/)
     expect(isOwnerGone(currentOwnerId())).toBe(false)
   })
 
@@ -57,11 +57,14 @@ describe('isOwnerGone', () => {
     },
   )
 
-  it('is false where this host cannot know: another host, another pid namespace, another form of name', () => {
+  it('is false where this host cannot know: another host, another machine of the same name, another pid namespace, another form of name', () => {
     const [host, pid] = currentOwnerId().split(':')
     const names = [
       'another-host:1:1',
       `${host}0:${pid}:1`,
+      `${host?.split('/').toSpliced(1, 1, 'another').join('/')}:1:1`,
+      // As earlier versions named this machine.
+      `${host?.split('/').toSpliced(1, 1).join('/')}:1:1`,
       'x',
       '',
       ':::',
