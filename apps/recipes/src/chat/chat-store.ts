@@ -6,7 +6,7 @@ export interface ChatStore {
   save(chatId: string, messages: readonly UIMessage[]): Promise<void>
 }
 
-/** Conversations as text in this process, so that nobody can change what is stored. */
+/** Conversations in this process, kept as text: a reader that changes what it was given changes nothing here. */
 export function createMemoryChatStore(): ChatStore {
   const chats = new Map<string, string>()
   return {

@@ -68,7 +68,7 @@ export function withClientMessage(
   // Sent again after a lost connection, or to be answered anew: the same message, so the same run.
   if (known !== -1) return stored.slice(0, known + 1)
   const parts = message.parts.flatMap((part) => textPart.safeParse(part).data ?? [])
-  // Who writes on has not said yes.
+  // A user who writes on has not said yes.
   return [...stored.map(withoutOpenRequests), { id: message.id, role: 'user', parts }]
 }
 
