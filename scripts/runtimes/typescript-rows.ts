@@ -36,9 +36,11 @@ function rowOf(name: string): Row {
     command: `for each in ${Object.keys(configurations).join(' ')}; do tsc -p tsconfig.$each.json; done`,
     async check(workshop) {
       await writeSources(workshop)
-      for (const each of Object.keys(configurations)) {
-        await workshop.run({ app: 'types', command: ['node', tsc, '-p', `tsconfig.${each}.json`] })
-      }
+      await Promise.all(
+        Object.keys(configurations).map((each) =>
+          workshop.run({ app: 'types', command: ['node', tsc, '-p', `tsconfig.${each}.json`] }),
+        ),
+      )
       const printed = await workshop.run({ app: 'types', command: ['node', tsc, '--version'] })
       const version = printed.trim().replace('Version ', '')
       return {

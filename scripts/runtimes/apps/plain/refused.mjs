@@ -1,4 +1,4 @@
-// What a runtime that cannot confine commands is told when it imports the packages that do.
+// What an importer of the packages that confine commands reads under another runtime than Node.
 for (const name of ['@smithers/sandbox', '@smithers/builtin-tools', '@smithers/orchestrator']) {
   try {
     await import(name)
