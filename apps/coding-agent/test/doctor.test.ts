@@ -10,7 +10,7 @@ describe('smithers doctor', () => {
     const root = temporaryFolder()
     const { report, close } = await sandboxOf(root)
     const { exitCode, stdout } = await runSmithers(['doctor', '--root', root])
-    close()
+    await close()
     const lines = stdout.split('\n').map((line) => line.split(/ {2,}/))
     expect(lines[0]).toEqual([`isolation backend: ${report.backend}`])
     expect(lines[1]).toEqual(['property', 'state'])
@@ -37,7 +37,7 @@ describe('smithers doctor', () => {
     const root = temporaryFolder()
     const { report, close } = await sandboxOf(root)
     const { stdout } = await runSmithers(['doctor', '--root', root, '--json'])
-    close()
+    await close()
     expect(stdout.trimEnd()).not.toContain('\n')
     const { versions, networkByHost, ...others } = JSON.parse(stdout) as {
       versions: object

@@ -12,7 +12,7 @@ import { temporaryFolder } from './fixtures/temporary-folder.ts'
 
 const sandbox = await createSandbox({ rootDir: tmpdir(), warn() {} })
 const hasOwnNetwork = ['namespaces', 'bubblewrap'].includes(sandbox.report.backend)
-sandbox.close()
+await sandbox.close()
 
 /** A server on the loopback device, and how often it was asked. */
 async function countingServer() {

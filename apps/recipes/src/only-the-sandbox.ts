@@ -29,5 +29,5 @@ console.log(`${fetched.status}: ${fetched.error?.code}`)
 const push = await sandbox.explain({ type: 'run', command: 'git', args: ['push'] })
 console.log(`${push.code}: ${push.option}`)
 
-sandbox.close()
+await sandbox.close()
 await rm(rootDir, { recursive: true })

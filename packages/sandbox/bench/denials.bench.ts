@@ -43,7 +43,7 @@ try {
     console.log(`sandbox-runtime, noted: ${theirs.noted || '–'}`)
   }
 } finally {
-  sandbox.close()
+  await sandbox.close()
   await SandboxManager.reset()
   rmSync(rootDir, { recursive: true })
 }

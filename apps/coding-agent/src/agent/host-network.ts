@@ -40,7 +40,7 @@ export async function networkByHost(rootDir: string): Promise<NetworkByHost> {
       const works = status === 'exited' && exitCode === 0
       return { works, why: works ? null : (error?.message ?? `a command failed: ${output.trim()}`) }
     } finally {
-      sandbox.close()
+      await sandbox.close()
     }
   } catch (error) {
     return { works: false, why: error instanceof Error ? error.message : String(error) }

@@ -11,6 +11,6 @@ export async function isolationFor(
     // The report, which is printed, says the same.
     warn() {},
   })
-  sandbox.close()
+  await sandbox.close()
   return sandbox.report
 }

@@ -70,7 +70,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
       throw new CommandFailure(exitCodes.failed, `This did not hold: ${broken.join(' ')}`)
     }
   } finally {
-    sandbox.close()
+    await sandbox.close()
     await server.close()
     await tracker.close()
   }

@@ -28,7 +28,7 @@ async function works(backend: Backend): Promise<boolean> {
   try {
     const isolation = { require: [], backend }
     const sandbox = await createSandbox({ rootDir: tmpdir(), isolation, warn: () => {} })
-    sandbox.close()
+    await sandbox.close()
     return true
   } catch (error) {
     if (SandboxError.isInstance(error)) return false

@@ -52,7 +52,7 @@ async function works(backend: IsolationBackendName): Promise<boolean> {
       isolation: { require: [], backend },
       warn() {},
     })
-    sandbox.close()
+    await sandbox.close()
     return true
   } catch (error) {
     if (SandboxError.isInstance(error)) return false

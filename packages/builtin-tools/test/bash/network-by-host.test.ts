@@ -11,7 +11,7 @@ afterAll(() => rmSync(rootDir, { recursive: true }))
 
 const sandbox = await createSandbox({ rootDir, warn() {} })
 const { backend } = sandbox.report
-sandbox.close()
+await sandbox.close()
 const hasOwnNetwork = backend === 'namespaces' || backend === 'bubblewrap'
 
 test.runIf(hasOwnNetwork)(

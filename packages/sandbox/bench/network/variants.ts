@@ -54,7 +54,7 @@ export async function makeNetworkVariants(
   return {
     variants,
     async close() {
-      for (const sandbox of sandboxes) sandbox.close()
+      await Promise.all(sandboxes.map((sandbox) => sandbox.close()))
       await SandboxManager.reset()
     },
   }

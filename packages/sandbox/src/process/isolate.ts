@@ -99,17 +99,20 @@ export async function isolate(
         }),
       ],
       ...(proxy === undefined ? {} : { network: networkOf(proxy) }),
-      refusals: {
-        limitations: settings.limitations,
-        met: running.limitationsMet?.() ?? [],
-        rootDir: settings.rootDir,
-      },
+      refusals: refusalFacts(settings, running),
     }
   } finally {
     running?.close?.()
     await proxy?.close()
     await group?.remove()
   }
+}
+
+function refusalFacts(
+  { limitations, rootDir }: RunSettings,
+  running: RunningCommand,
+): IsolatedCommand['refusals'] {
+  return { limitations, met: running.limitationsMet?.() ?? [], rootDir }
 }
 
 async function openProxy(

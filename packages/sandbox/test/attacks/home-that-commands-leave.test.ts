@@ -52,7 +52,7 @@ describeIsolations('what commands leave in their home', (isolation) => {
     await sandbox.run('sh', ['-c', 'echo "secret of a sandbox" > ~/.cache/left'])
     const find = (): string[] => findLeft(process.env['TMPDIR'] ?? '/tmp')
     expect(find()).toHaveLength(1)
-    sandbox.close()
+    await sandbox.close()
     expect(find()).toEqual([])
   })
 

@@ -28,7 +28,7 @@ async function secretThrough(
 const bySandbox = (options: object) =>
   secretThrough(async (rootDir) => {
     const sandbox = await createSandbox({ rootDir, isolation: 'none', ...options })
-    return { readText: sandbox.files.readText, close: sandbox.close }
+    return { readText: sandbox.files.readText, close: () => void sandbox.close() }
   })
 const byFiles = (options: object) =>
   secretThrough(async (rootDir) => createSandboxFiles({ rootDir, ...options }))

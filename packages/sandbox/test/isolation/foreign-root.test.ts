@@ -19,7 +19,7 @@ describeConfined('the root of another user', (confinement) => {
         warn: () => {},
       })
       const { exitCode } = await sandbox.run('touch', ['written'])
-      sandbox.close()
+      await sandbox.close()
       expect([exitCode === 0, existsSync(join(rootDir, 'written'))]).toEqual([
         row.writes,
         row.writes,

@@ -43,8 +43,7 @@ describe('code of this package in the root', () => {
   test('is found by the address of the code', async () => {
     const open = (rootDir: string) => createSandbox({ rootDir, warn: () => {} })
     const [ours, other] = [await open(ourPackage), await open(base)]
-    ours.close()
-    other.close()
+    await Promise.all([ours.close(), other.close()])
     const codes = [ours, other].map(({ report }) => report.notEnforced.map(({ code }) => code))
     const isConfined = ours.report.backend !== 'none'
     expect(codes[0]?.includes('OWN_CODE_IN_ROOT')).toBe(isConfined)

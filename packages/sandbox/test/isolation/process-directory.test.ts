@@ -120,7 +120,7 @@ describeIsolations('closing a sandbox', (isolation) => {
     expect(await sandbox.run('sh', ['-c', fill])).toMatchObject({ exitCode: 0, stderr: '' })
     const [home = ''] = homes()
     expect(readdirSync(home).length).toBe(20_000)
-    sandbox.close()
+    void sandbox.close()
     // Under its name at once; its files in later turns.
     expect(existsSync(home)).toBe(false)
     expect(discarded()).not.toEqual([])

@@ -26,7 +26,7 @@ async function backendHere(hasHome: boolean): Promise<string> {
     expect((await sandbox.run('echo', ['ran'])).output).toBe('ran\n')
     return sandbox.report.backend
   } finally {
-    sandbox.close()
+    await sandbox.close()
   }
 }
 

@@ -147,7 +147,8 @@ export function createToolRun(options: ToolRunOptions = {}): ToolRun {
       }
       return value as Value
     },
-    agent: (agent) => agentOfRun(run, () => new AgentTurn(journal, run.record), agent),
+    agent: (agent) =>
+      agentOfRun(run, () => new AgentTurn(journal, (step) => run.record(step)), agent),
     close: () => journal.close(),
     [Symbol.asyncDispose]: () => journal.close(),
   }
