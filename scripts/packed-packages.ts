@@ -74,6 +74,7 @@ const notImportedAlone = new Set([
   '@smithers/log-conformance/child-process',
   '@smithers/log-conformance/vitest',
   '@smithers/tool-adapters/langchain',
+  '@smithers/tool-adapters/smart-agent',
 ])
 
 /** What a program may import of a package without any optional peer, by the names that a program uses. */
