@@ -179,7 +179,7 @@ function usedBy(
   return { owner: identityOf(bundle), isOutsideRun: ephemeral, run: runInUse() }
 }
 
-/** Stands in keys for a bundle, whose options may contain functions (`warn`, a custom policy), and does not keep it. */
+/** Names a bundle in keys, whose options may contain functions (`warn`, a custom policy), and does not keep it. */
 interface BundleIdentity {
   readonly number: number
 }

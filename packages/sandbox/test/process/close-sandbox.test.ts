@@ -80,7 +80,7 @@ describeIsolations('a sandbox that is closed', (isolation) => {
     })
     await expect(sandbox.files.write('a', 'a')).rejects.toThrow(code('TOOL_CLOSED'))
     await expect(sandbox.session().run({ command: 'true' })).rejects.toThrow(code('TOOL_CLOSED'))
-    // Another sandbox of the root is another matter, and shows that a command is no longer there to count.
+    // Another sandbox of the root works, and shows that the command counts no more.
     await using other = await createSandbox({ rootDir, isolation, warn() {} })
     expect((await other.run('sh', ['-c', 'sleep 0.2; cat count'])).stdout.trim()).toBe(last.trim())
   })

@@ -63,7 +63,7 @@ export interface ToolRun {
   settle(): Promise<void>
   /**
    * Returns an agent that does all its work in this run: `ToolLoopAgent` of the AI SDK 6 and 7, `Experimental_Agent` of 5,
-   * or an object with their `generate` and `stream`. It takes the place of `tools`, `messages`, `abortSignal`, `record`,
+   * or an object with their `generate` and `stream`. It replaces `tools`, `messages`, `abortSignal`, `record`,
    * `with` and `settle`:
    *
    * - the calls of its tools belong to the run, and so do those of tools given with a call;
