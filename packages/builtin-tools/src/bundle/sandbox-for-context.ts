@@ -118,6 +118,7 @@ export function withSearchSandbox<Result>(
   const { files, ...policy } = policyOf(bundle)
   const options = {
     ...policy,
+    packageCaches: false,
     files: { ...files, read: [...(files?.read ?? []), program] },
     network: 'none',
     // A pattern may look like a URL, and ripgrep has no network code.

@@ -1,5 +1,5 @@
-import { constants, existsSync, readFileSync, realpathSync } from 'node:fs'
-import { copyFile, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { constants, existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { copyFile, link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HomeDirectories, ShownDirectory } from '../isolation/isolation-policy.ts'
 import { homeDirectory } from '../options/home-directory.ts'
@@ -29,7 +29,8 @@ export interface SharedCaches {
  *
  * *Guarantees*: no command can change the user's caches; of npm's configuration only the addresses of registries are
  * passed on, without names and passwords; nothing in the root decides what is shown.
- * *Does not protect against*: a command that reads private packages which the user has installed.
+ * *Does not protect against*: a command that reads private packages which the user has installed, or a password that is
+ * part of the path of a registry.
  */
 export async function sharePackageCaches(request: CacheRequest): Promise<SharedCaches> {
   const { rootDir, showsElsewhere, home } = request
@@ -44,7 +45,11 @@ export async function sharePackageCaches(request: CacheRequest): Promise<SharedC
   for (const directory of [home.whole, home.kept]) {
     for (const { to, target } of links) await put(directory, to, (at) => symlink(target, at))
     for (const { source, to } of found.files) {
-      await put(directory, to, (at) => copyFile(source, at, constants.COPYFILE_FICLONE))
+      // One copy for both: a command has one of the two homes. pnpm may remove what it has just written to.
+      const copied = join(home.whole, to)
+      const write = (at: string): Promise<void> =>
+        at === copied ? copyFile(source, at, constants.COPYFILE_FICLONE) : link(copied, at)
+      await put(directory, to, write).catch(() => {})
     }
     const settings = { ...pnpmSettings(request.homePath), [npmrc]: npmSettings(rootDir) }
     for (const [to, text] of Object.entries(settings)) {
@@ -117,15 +122,38 @@ function pnpmSettings(homePath: string): Readonly<Record<string, string>> {
 
 /** The addresses of registries: what is cached is found by its address. */
 function npmSettings(rootDir: string): string {
-  const file = outside(join(homeDirectory(), '.npmrc'), rootDir)
-  const lines = file === null ? [] : readFileSync(file, 'utf8').split(/\r?\n/)
   const named = process.env['npm_config_registry'] ?? ''
-  const all = [...lines, ...(named === '' ? [] : [`registry=${named}`])]
-  // An address with "@" may hold a password, one with "${" a variable.
-  return all
-    .filter((line) => /^\s*(?:@[\w.-]+:)?registry\s*=\s*https?:\/\/[^\s@$]+$/.test(line))
-    .map((line) => `${line.trim()}\n`)
+  const lines = [
+    ...settingsOf(join(homeDirectory(), '.npmrc'), rootDir),
+    ...(named === '' ? [] : [`registry=${named}`]),
+  ]
+  return lines
+    .flatMap((line) => {
+      const [, name, address] = /^\s*((?:@[\w.-]+:)?registry)\s*=\s*(\S+)\s*$/.exec(line) ?? []
+      return name !== undefined && isBare(address ?? '') ? [`${name}=${address}\n`] : []
+    })
     .join('')
+}
+
+/** Most bytes of a file of settings. */
+const maxSettingsBytes = 1_048_576
+
+/** Its lines; none where it cannot be read. Reading a pipe would never end. */
+function settingsOf(path: string, rootDir: string): readonly string[] {
+  try {
+    const file = outside(path, rootDir)
+    if (file === null) return []
+    const status = statSync(file)
+    const isSmall = status.isFile() && status.size <= maxSettingsBytes
+    return isSmall ? readFileSync(file, 'utf8').split(/\r?\n/) : []
+  } catch {
+    return []
+  }
+}
+
+/** An address without anything that may be a password or stand for one: a user, a query, a parameter, a variable. */
+function isBare(address: string): boolean {
+  return /^https?:\/\/[^@$;?#]+$/.test(address) && URL.canParse(address)
 }
 
 function npmCache(): string {
@@ -143,7 +171,8 @@ function pnpmCache(): string {
 }
 
 async function versionsIn(directory: string): Promise<readonly string[]> {
-  const names = existsSync(directory) ? await readdir(directory) : []
+  // A cache that cannot be used is none.
+  const names = await readdir(directory).catch(() => [])
   return names.filter((name) => /^v\d+$/.test(name))
 }
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const name of Object.keys(process.env)) {
     if (/^p?npm_config_|^XDG_/i.test(name)) vi.stubEnv(name, undefined)
   }
-  const settings = `registry=${registry}\n@a:registry=http://me:secret@127.0.0.1/\n//127.0.0.1/:_authToken=secret\n`
+  const settings = `registry=${registry}\n@a:registry=http://me:secret@127.0.0.1/\n@b:registry=http://127.0.0.1/?token=secret\n@c:registry=http://127.0.0.1/;secret\n//127.0.0.1/:_authToken=secret\n`
   writeFileSync(join(home, '.npmrc'), settings)
   const options = { cwd: newProject('npm'), env: process.env }
   await call('npm', ['install', '--no-audit', '--no-fund'], options)
@@ -91,6 +91,20 @@ describeIsolations('packages that the user has downloaded', (isolation) => {
       'cat "$npm_config_userconfig"; grep -rs secret ~ ; true',
     ])
     expect(output).toBe(`registry=${registry}\n`)
+  })
+
+  test.runIf(isHidden)('are none where they cannot be read', async () => {
+    const odd = newRoot()
+    await call('mkfifo', [join(odd, '.npmrc')])
+    mkdirSync(join(odd, '.local/share/pnpm'), { recursive: true })
+    writeFileSync(join(odd, '.local/share/pnpm/store'), 'a file')
+    vi.stubEnv('HOME', odd)
+    try {
+      const sandbox = await newSandbox({ isolation, packageCaches: true })
+      expect(await sandbox.run('true')).toMatchObject({ exitCode: 0 })
+    } finally {
+      vi.stubEnv('HOME', home)
+    }
   })
 
   test.runIf(isHidden)('are not taken from a directory in the root', async () => {
