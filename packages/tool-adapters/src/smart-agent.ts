@@ -10,7 +10,7 @@ import {
   type ToolRunOptions,
 } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
-import { isStepCount, type LanguageModel, type ModelMessage, ToolLoopAgent, type ToolSet } from 'ai'
+import { type LanguageModel, type ModelMessage, ToolLoopAgent, type ToolSet } from 'ai'
 import type { output as SchemaOutput, ZodType } from 'zod'
 import type { ForeignTool } from './foreign-tool.ts'
 import { namedTools } from './named-tools.ts'
@@ -101,13 +101,18 @@ export function createSmartAgent<Schema extends ZodType | undefined = undefined>
             model,
             ...(instructions !== undefined && { instructions }),
             tools: all,
-            stopWhen: [isStepCount(maxSteps), ...(response === null ? [] : [response.stopWhen])],
+            // The AI SDK 6 and 7 name this condition differently.
+            stopWhen: [
+              ({ steps }) => steps.length >= maxSteps,
+              ...(response === null ? [] : [response.stopWhen]),
+            ],
           }),
         )
         const messages = [...conversationOf(call)]
         for (let turn = 1; ; turn += 1) {
-          const { text, steps, responseMessages } = await agent.generate({ messages })
-          messages.push(...responseMessages)
+          const result = await agent.generate({ messages })
+          const { text, steps } = result
+          messages.push(...addedBy(result))
           const output = response?.answerOf({ steps })
           if (response === null || output !== undefined) {
             const state = { toolHistory: await toolHistory(log, runId) }
@@ -141,6 +146,14 @@ function conversationOf({ prompt, messages = [] }: SmartAgentCall): readonly Mod
     throw new SmithersError('INVALID_INPUT', 'invoke needs a prompt or messages.')
   }
   return prompt === undefined ? messages : [...messages, { role: 'user', content: prompt }]
+}
+
+/** The messages of all steps: in the AI SDK 7 `responseMessages`, while `response` has those of the last step alone. */
+function addedBy(result: {
+  readonly responseMessages?: readonly ModelMessage[]
+  readonly response: { readonly messages: readonly ModelMessage[] }
+}): readonly ModelMessage[] {
+  return result.responseMessages ?? result.response.messages
 }
 
 async function nextAttempt(log: ToolCallLog, runId: string): Promise<number> {
