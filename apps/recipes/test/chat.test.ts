@@ -1,57 +1,10 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import type { Chat as BrowserChat } from '@ai-sdk/react'
-import { createSqliteLog } from '@smithers/log-sqlite'
-import type { ToolCallLog } from '@smithers/tool-core'
 import { convertToModelMessages, isToolUIPart, streamText, type UIMessage } from 'ai'
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createBrowserChat } from '../src/chat/browser-chat.ts'
-import { type Chat, createChat } from '../src/chat/chat.ts'
-import { type ChatStore, createMemoryChatStore } from '../src/chat/chat-store.ts'
-import { createChatApp } from '../src/chat/express-app.ts'
-import { createChatRoute } from '../src/chat/next-route.ts'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { orders, placeOrder } from '../src/chat/place-order.ts'
-import { listenerOf, serve } from './fixtures/serve.ts'
+import { openShop, post, shownCall } from './fixtures/shop.ts'
 import { shopModel } from './fixtures/shop-model.ts'
-
-interface Shop {
-  readonly url: string
-  readonly log: ToolCallLog
-  readonly store: ChatStore
-  readonly chat: Chat
-  /** The page of a chat as a browser loads it: a new client with the messages of the server. */
-  page(chatId?: string): Promise<BrowserChat<UIMessage>>
-}
-
-const kinds = {
-  Express: (chat: Chat) => createChatApp(chat),
-  Next: (chat: Chat) => listenerOf(createChatRoute(chat)),
-}
-
-async function openShop(kind: keyof typeof kinds = 'Express'): Promise<Shop> {
-  const folder = mkdtempSync(join(realpathSync(tmpdir()), 'chat-recipe-'))
-  const log = createSqliteLog({ path: join(folder, 'calls.db') })
-  const store = createMemoryChatStore()
-  const chat = createChat({ model: shopModel(), rootDir: import.meta.dirname, log, store })
-  const { url, close } = await serve(kinds[kind](chat))
-  onTestFinished(async () => {
-    await close()
-    await chat.close()
-    rmSync(folder, { recursive: true })
-  })
-  const page = async (id = 'chat-1'): Promise<BrowserChat<UIMessage>> => {
-    const path = kind === 'Express' ? `/api/chat/${id}` : `/api/chat?id=${id}`
-    const messages = (await (await fetch(url + path)).json()) as UIMessage[]
-    return createBrowserChat(id, messages, `${url}/api/chat`)
-  }
-  return { url, log, store, chat, page }
-}
-
-/** The newest call that a page shows. */
-function shownCall({ messages }: BrowserChat<UIMessage>) {
-  return messages.flatMap(({ parts }) => parts.filter(isToolUIPart)).at(-1)
-}
 
 async function answer(page: BrowserChat<UIMessage>, approved: boolean): Promise<void> {
   const id = shownCall(page)?.approval?.id ?? ''
@@ -192,17 +145,6 @@ describe('a client that lies', () => {
       },
     ],
   })
-
-  /** The status of the answer, once it has ended. */
-  async function post(url: string, message: unknown): Promise<number> {
-    const response = await fetch(`${url}/api/chat`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ id: 'chat-1', message }),
-    })
-    await response.text()
-    return response.status
-  }
 
   test('cannot approve a call that the server did not ask about', async () => {
     const { url, page } = await openShop()

@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isToolUIPart, type UIMessage } from 'ai'
 import { z } from 'zod'
+import { RefusedRequest } from './refused-request.ts'
 
 const textPart = z.object({ type: z.literal('text'), text: z.string().max(20_000) })
 
@@ -33,23 +35,18 @@ const clientRequest: z.ZodType<ClientRequest> = z.object({
   }),
 })
 
-/** A request that no client of this server makes. */
-export class BadRequest extends Error {
-  /** Express answers with it. */
-  readonly status = 400
-}
-
 export function parseClientRequest(request: unknown): ClientRequest {
   const { success, data, error } = clientRequest.safeParse(request)
   if (success) return data
-  throw new BadRequest(z.prettifyError(error))
+  throw new RefusedRequest(400, z.prettifyError(error))
 }
 
 /**
  * The stored conversation with what the client sent.
  *
  * Guarantees: of a user's message only the text counts, and of an assistant's message only yes or no to a request for
- * approval that the server itself stored. Tool names, arguments and outputs are always the server's.
+ * approval that the server itself stored. Tool names, arguments and outputs are always the server's. No message that
+ * has been answered changes, and none but the last answer is taken back.
  *
  * Does not protect against: a client that writes into the chat of another user. Check whose chat it is before.
  */
@@ -59,17 +56,32 @@ export function withClientMessage(
 ): readonly UIMessage[] {
   const last = stored.at(-1)
   if (message.role === 'assistant') {
-    if (last?.id !== message.id) throw new BadRequest('This is not the last message of the chat.')
+    if (last?.id !== message.id)
+      throw new RefusedRequest(400, 'This is not the last message of the chat.')
     const answered = withAnswers(last, message.parts)
-    if (answered.parts.some(isOpenRequest)) throw new BadRequest('An approval is still open.')
+    if (answered.parts.some(isOpenRequest))
+      throw new RefusedRequest(400, 'An approval is still open.')
     return [...stored.slice(0, -1), answered]
   }
-  const known = stored.findIndex(({ id, role }) => id === message.id && role === 'user')
-  // Sent again after a lost connection, or to be answered anew: the same message, so the same run.
-  if (known !== -1) return stored.slice(0, known + 1)
-  const parts = message.parts.flatMap((part) => textPart.safeParse(part).data ?? [])
+  const text = message.parts.flatMap((part) => textPart.safeParse(part).data ?? [])
+  const known = stored.findIndex(({ id }) => id === message.id)
   // A user who writes on has not said yes.
-  return [...stored.map(withoutOpenRequests), { id: message.id, role: 'user', parts }]
+  if (known === -1) return [...stored.map(closed), { id: message.id, role: 'user', parts: text }]
+  // Sent again after a lost connection, or to be answered anew: the same message, so the same run.
+  if (known !== stored.findLastIndex(({ role }) => role === 'user')) {
+    throw new RefusedRequest(409, 'The chat has gone on since this message. Load it again.')
+  }
+  if (!isDeepStrictEqual(stored[known]?.parts, text)) {
+    throw new RefusedRequest(400, 'This message has another text. Send it under a new id.')
+  }
+  return stored.slice(0, known + 1)
+}
+
+/** Whether the user has decided about a call of the message and the message does not have its outcome. */
+export function lacksOutcome(message: UIMessage | undefined): boolean {
+  return (
+    message?.parts.some((part) => 'state' in part && part.state === 'approval-responded') ?? false
+  )
 }
 
 function withAnswers(stored: UIMessage, given: readonly unknown[]): UIMessage {
@@ -92,21 +104,28 @@ function withAnswers(stored: UIMessage, given: readonly unknown[]): UIMessage {
   return { ...stored, parts }
 }
 
-function withoutOpenRequests(message: UIMessage): UIMessage {
-  const parts = message.parts.map((part) =>
-    isOpenRequest(part)
-      ? {
-          ...part,
-          state: 'output-denied' as const,
-          approval: { ...part.approval, approved: false as const, reason: 'It was not answered.' },
-        }
-      : part,
-  )
-  return { ...message, parts }
+/** The message with an outcome for each call: a model takes no call without one. */
+function closed(message: UIMessage): UIMessage {
+  return { ...message, parts: message.parts.map(closedPart) }
 }
 
-type OpenRequest = Extract<UIMessage['parts'][number], { state: 'approval-requested' }>
+function closedPart(part: MessagePart): MessagePart {
+  if (isOpenRequest(part)) {
+    const approval = { ...part.approval, approved: false as const, reason: 'It was not answered.' }
+    return { ...part, state: 'output-denied', approval }
+  }
+  if (!isToolUIPart(part)) return part
+  if (part.state === 'approval-responded' && !part.approval.approved) {
+    return { ...part, state: 'output-denied', approval: { ...part.approval, approved: false } }
+  }
+  if (part.state !== 'approval-responded' && part.state !== 'input-available') return part
+  const errorText = 'It is unknown whether this was done.'
+  return { ...part, state: 'output-error', errorText } as MessagePart
+}
 
-function isOpenRequest(part: UIMessage['parts'][number]): part is OpenRequest {
+type MessagePart = UIMessage['parts'][number]
+type OpenRequest = Extract<MessagePart, { state: 'approval-requested' }>
+
+function isOpenRequest(part: MessagePart): part is OpenRequest {
   return isToolUIPart(part) && part.state === 'approval-requested'
 }

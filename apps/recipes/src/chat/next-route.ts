@@ -1,6 +1,6 @@
 import { consumeStream, createUIMessageStreamResponse } from 'ai'
 import type { Chat } from './chat.ts'
-import { BadRequest } from './client-message.ts'
+import { RefusedRequest } from './refused-request.ts'
 
 /** A route handler of Next's app router. */
 export type RouteHandler = (request: Request) => Promise<Response>
@@ -23,8 +23,9 @@ export function createChatRoute(chat: Chat): {
         // The turn ends and is stored even when the browser has gone.
         return createUIMessageStreamResponse({ stream, consumeSseStream: consumeStream })
       } catch (error) {
-        if (error instanceof BadRequest || error instanceof SyntaxError) {
-          return Response.json({ error: error.message }, { status: 400 })
+        if (error instanceof RefusedRequest || error instanceof SyntaxError) {
+          const status = error instanceof RefusedRequest ? error.status : 400
+          return Response.json({ error: error.message }, { status })
         }
         throw error
       }
