@@ -17,7 +17,8 @@ export interface StateDirectoryOptions {
  *
  * Links in `projectDirectory` are resolved, so one project has one directory however it is reached.
  *
- * @throws SmithersError `TOOL_LOG_UNAVAILABLE` when the directory cannot be created, or another user could change it.
+ * @throws SmithersError `TOOL_LOG_UNAVAILABLE` when the project does not exist, the directory cannot be created, or another
+ *   user could change it.
  */
 export function stateDirectory(
   projectDirectory: string,
@@ -28,8 +29,8 @@ export function stateDirectory(
     configured !== undefined && isAbsolute(configured)
       ? configured
       : join(homedir(), '.local', 'state')
+  const project = realProject(projectDirectory)
   try {
-    const project = realpathSync(projectDirectory)
     const hash = createHash('sha256').update(project).digest('hex').slice(0, 12)
     const directory = join(home, 'smithers', `${readableName(project)}-${hash}`)
     mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -62,6 +63,20 @@ function projectOf(folder: string): string {
   for (let current = start; ; current = dirname(current)) {
     if (existsSync(join(current, '.git'))) return current
     if (dirname(current) === current) return start
+  }
+}
+
+function realProject(directory: string): string {
+  try {
+    return realpathSync(directory)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw unavailable(
+      'no-project',
+      `The project folder ${JSON.stringify(directory)} cannot be found: ${reason}. ` +
+        'Name a folder that exists, or give the log a path.',
+      { cause },
+    )
   }
 }
 

@@ -1,4 +1,12 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSqliteLog, defaultLogPath, stateDirectory } from '@smithers/log-sqlite'
@@ -59,8 +67,21 @@ describe('stateDirectory', () => {
   })
 
   it('says what to do when the directory cannot be created', () => {
-    const missing = (): string => stateDirectory(join(folder, 'missing'), { env })
-    expect(missing).toThrow(/Set XDG_STATE_HOME/)
+    const impossible = { XDG_STATE_HOME: '/dev/null/nowhere' }
+    expect(() => stateDirectory(project, { env: impossible })).toThrow(/Set XDG_STATE_HOME/)
+  })
+
+  it('names the project when that is what is missing, not the directory for state', () => {
+    const missing = join(folder, 'missing')
+    expect(() => stateDirectory(missing, { env })).toThrow(
+      expect.objectContaining({
+        code: 'TOOL_LOG_UNAVAILABLE',
+        details: { reason: 'no-project' },
+        message: expect.not.stringContaining('XDG_STATE_HOME') as unknown,
+      }),
+    )
+    expect(() => stateDirectory(missing, { env })).toThrow(`"${missing}" cannot be found`)
+    expect(existsSync(env.XDG_STATE_HOME)).toBe(false)
   })
 })
 

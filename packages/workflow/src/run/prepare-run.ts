@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { SmithersError, type ToolCallLog, type ToolRunOptions } from '@smithers/tool-core'
 import { boundedLog } from '@smithers/tool-core/log'
@@ -61,9 +62,11 @@ export function assertRunnable(workflow: WorkflowDefinition, options: RunWorkflo
   assertWorkflowOptions(options)
 }
 
-/** The folder of the file that defines the workflow; the current one when it is not defined in a file. */
-export function folderOf(workflow: WorkflowDefinition): string {
-  return workflow.file === null ? process.cwd() : dirname(workflow.file)
+/** The folder of the file that defines the workflow; the current one when it is not defined in a file of this machine. */
+export function folderOf({ file }: WorkflowDefinition): string {
+  const folder = file === null ? null : dirname(file)
+  // A source map names the folders of the machine that built the program.
+  return folder !== null && existsSync(folder) ? folder : process.cwd()
 }
 
 /**

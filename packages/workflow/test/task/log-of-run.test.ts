@@ -127,6 +127,18 @@ describe('a run without a log', () => {
     expect(tasks).toMatchObject([{ id: 'a', output: 'ordered' }])
   })
 
+  test('is recorded for the current folder when a source map names a folder of another machine', async () => {
+    const { tool } = counter()
+    const workflow = smithers(() =>
+      Workflow({ name: 'w', children: Task({ id: 'a', children: () => tool.execute({}, call) }) }),
+    )
+    const built = Object.create(workflow, { file: { value: '/missing/machine/src/wf.ts' } })
+    const { runId } = await runWorkflow(built as typeof workflow)
+    const log = createSqliteLog({ path: defaultLogPath(process.cwd()) })
+    expect(await log.list({ runId })).toMatchObject([{ toolName: 'add', status: 'success' }])
+    await log.close()
+  })
+
   test('says what to do when the state directory cannot be used', async () => {
     vi.stubEnv('XDG_STATE_HOME', '/dev/null/nowhere')
     const workflow = smithers(() =>
