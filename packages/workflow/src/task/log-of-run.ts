@@ -1,9 +1,13 @@
 import { SmithersError, type ToolCallLog } from '@smithers/tool-core'
+import { type OpenCalls, openCallsOf } from './open-calls.ts'
 
 /** The log of a run, from its beginning to its end. */
 export interface LogOfRun {
   readonly log: ToolCallLog
-  /** Closes a log that was opened for the run, after the last run that uses it. */
+  /**
+   * Closes a log that was opened for the run, after the last run that uses it. Waits for calls that outlive the run, for at
+   * most five seconds: a row that could not be finished would say for ever that its call runs.
+   */
   release(): Promise<void>
 }
 
@@ -19,23 +23,34 @@ export async function logOfRun(given: ToolCallLog | undefined, folder: string): 
   const { createSqliteLog, defaultLogPath } = await importSqlite()
   const path = defaultLogPath(folder)
   const known = defaultLogs.get(path)
-  const shared = known ?? { log: createSqliteLog({ path }), runs: 0 }
+  const shared = known ?? { calls: openCallsOf(createSqliteLog({ path })), runs: 0, releases: 0 }
   if (known === undefined) defaultLogs.set(path, shared)
   shared.runs += 1
   return {
-    log: shared.log,
+    log: shared.calls.log,
     async release() {
       shared.runs -= 1
+      shared.releases += 1
+      const release = shared.releases
       if (shared.runs > 0) return
+      await shared.calls.ended(closeGraceMs)
+      // A run that began meanwhile closes the log.
+      if (shared.runs > 0 || shared.releases > release) return
       defaultLogs.delete(path)
-      await shared.log.close()
+      await shared.calls.log.close()
     },
   }
 }
 
+/** How long a log waits for calls that outlive the last run, in milliseconds: as long as `close` of a run. */
+const closeGraceMs = 5_000
+
 interface SharedLog {
-  readonly log: ToolCallLog
+  readonly calls: OpenCalls
+  /** Those that use it now. */
   runs: number
+  /** How many runs have ended. */
+  releases: number
 }
 
 /** By path. Runs that overlap share one connection, so a server with many runs needs few descriptors. */

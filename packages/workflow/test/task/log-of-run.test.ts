@@ -44,6 +44,25 @@ function addTool(execute: () => number) {
   return defineTool({ name: 'add', schema: z.object({}), sideEffect: true, execute })
 }
 
+/** A workflow whose task ends while a call of its runs. */
+function leavingBehind(execute: () => Promise<string>) {
+  const tool = defineTool({ name: 'late', schema: z.object({}), execute })
+  let running: PromiseLike<unknown> = Promise.resolve()
+  const workflow = smithers(() =>
+    Workflow({
+      name: 'w',
+      children: Task({
+        id: 'a',
+        children: () => {
+          running = tool.execute({}, call)
+          return 'done'
+        },
+      }),
+    }),
+  )
+  return { workflow, call: async () => running }
+}
+
 describe('a run without a log', () => {
   test('is recorded in the state directory of the project', async () => {
     const { tool } = counter()
@@ -103,6 +122,59 @@ describe('a run without a log', () => {
     for (const { runId } of results) expect(await rowsOf(runId)).toHaveLength(1)
     // SQLite removes it when the last connection to the file is closed.
     expect(existsSync(`${defaultLogPath(import.meta.dirname)}-wal`)).toBe(false)
+  })
+
+  test('waits for a call that outlives it before the log is closed', async () => {
+    const gate = Promise.withResolvers<string>()
+    const { workflow, call: late } = leavingBehind(() => gate.promise)
+    // By then, a log that does not wait is closed.
+    const { runId } = await runWorkflow(workflow, {
+      onEvent: ({ type }) => void (type === 'run-end' && setImmediate(() => gate.resolve('late'))),
+    })
+    expect(await rowsOf(runId)).toMatchObject([{ toolName: 'late', status: 'success' }])
+    await expect(late()).resolves.toBe('late')
+  })
+
+  test('leaves the log to a run that begins while it waits', async () => {
+    const gate = Promise.withResolvers<string>()
+    const { workflow } = leavingBehind(() => gate.promise)
+    const { tool } = counter()
+    const next = smithers(() =>
+      Workflow({
+        name: 'next',
+        children: Task({
+          id: 'a',
+          children: async () => {
+            gate.resolve('late')
+            await first
+            return tool.execute({}, call)
+          },
+        }),
+      }),
+    )
+    const ended = Promise.withResolvers<void>()
+    const first = runWorkflow(workflow, {
+      onEvent: ({ type }) => void (type === 'run-end' && setImmediate(ended.resolve)),
+    })
+    await ended.promise
+    const { runId } = await runWorkflow(next)
+    expect(await rowsOf((await first).runId)).toMatchObject([{ status: 'success' }])
+    expect(await rowsOf(runId)).toMatchObject([{ toolName: 'add', status: 'success' }])
+    expect(existsSync(`${defaultLogPath(import.meta.dirname)}-wal`)).toBe(false)
+  })
+
+  test('waits for five seconds at most', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const { workflow } = leavingBehind(() => new Promise<string>(() => {}))
+      const { runId } = await runWorkflow(workflow, {
+        onEvent: ({ type }) =>
+          void (type === 'run-end' && setImmediate(() => vi.advanceTimersByTime(5_000))),
+      })
+      expect(await rowsOf(runId)).toMatchObject([{ toolName: 'late', status: 'started' }])
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('waits for an approval that another program gives', async () => {
