@@ -84,7 +84,8 @@ export interface ToolRun {
   /**
    * Ends the attempt: aborts `abortSignal`, and with it agents and calls that are under way, ends what they left running,
    * and waits until each call has its row, for at most five seconds: a tool may ignore its signal. Later calls are refused
-   * with `TOOL_CLOSED`. The log stays open. Closing again waits for the same end.
+   * with `TOOL_CLOSED`. The log stays open. Closing again waits for the same end. A tool of the run that awaits `close`
+   * waits for itself, for those five seconds: call it there without `await`.
    */
   close(): Promise<void>
   /** {@link ToolRun.close}, for `await using`. */
