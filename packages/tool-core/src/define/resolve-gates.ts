@@ -72,7 +72,7 @@ function approvalOf(
     throw checks.wrong('approvalPreview', 'a function of the arguments')
   }
   // Compared with the clock, so that no timer limits it.
-  if (approvalTtlMs !== undefined && !(approvalTtlMs > 0)) {
+  if (approvalTtlMs !== undefined && (typeof approvalTtlMs !== 'number' || !(approvalTtlMs > 0))) {
     throw checks.wrong('approvalTtlMs', 'a positive number of milliseconds')
   }
   if (needsApproval === false) return undefined
@@ -123,7 +123,8 @@ function cacheOf(
   within.oneOf('scope', ['run', 'invoke'])
   const { keyFn, ttlMs = Infinity, scope = 'invoke' } = options
   // Compared with the clock, so that no timer limits it.
-  if (!(ttlMs >= 0)) throw within.wrong('ttlMs', 'a number of milliseconds from 0')
+  if (typeof ttlMs !== 'number' || !(ttlMs >= 0))
+    throw within.wrong('ttlMs', 'a number of milliseconds from 0')
   if (tool.sideEffect && !tool.idempotent) {
     throw invalid(
       'cache is for tools whose call may be skipped. This one has a side effect and is not idempotent, so a reused result would stand for an effect that did not happen. Remove cache.',
@@ -174,7 +175,7 @@ function retryOf(
     circuitBreakerScope: scope = 'invoke',
   } = retry
   // Compared with the clock, so that no timer limits it.
-  if (!(cooldownMs >= 0)) {
+  if (typeof cooldownMs !== 'number' || !(cooldownMs >= 0)) {
     throw within.wrong('circuitBreakerCooldownMs', 'a number of milliseconds from 0')
   }
   if (maxRetries > 0) {

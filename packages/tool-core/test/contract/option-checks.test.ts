@@ -10,6 +10,10 @@ function define(options: object): unknown {
   return defineTool({ name: 'act', schema, execute: () => 1, ...options })
 }
 
+function breaker(circuitBreakerCooldownMs: unknown): object {
+  return { retry: { circuitBreakerThreshold: 1, circuitBreakerCooldownMs } }
+}
+
 describe('defineTool', () => {
   test.each<[object, RegExp]>([
     [{ key: 'tsk' }, /key must be 'call', 'task' or a function, got 'tsk'/],
@@ -29,6 +33,8 @@ describe('defineTool', () => {
     [{ cache: 5 }, /cache must be true, false or \{ keyFn, ttlMs, scope \}/],
     [{ cache: { ttl: 5 } }, /cache: unknown option "ttl".*keyFn, ttlMs, scope/],
     [{ cache: { ttlMs: -1 } }, /cache\.ttlMs must be/],
+    [{ cache: { ttlMs: '5' } }, /cache\.ttlMs must be .* got '5'/],
+    [{ cache: { ttlMs: null } }, /cache\.ttlMs must be .* got null/],
     [{ cache: { scope: 'all' } }, /cache\.scope must be one of 'run', 'invoke', got 'all'/],
     [{ cache: { keyFn: async () => 1 } }, /cache\.keyFn must be a function that returns/],
     [{ retry: 3 }, /retry must be \{ maxRetries/],
@@ -39,6 +45,8 @@ describe('defineTool', () => {
       { retry: { circuitBreakerCooldownMs: 5 } },
       /no effect without retry\.circuitBreakerThreshold/,
     ],
+    [breaker('5'), /retry\.circuitBreakerCooldownMs must be .* got '5'/],
+    [breaker(null), /retry\.circuitBreakerCooldownMs must be .* got null/],
     [{ retry: { maxRetries: 1, shouldRetry: async () => false } }, /retry\.shouldRetry must be/],
     [{ retry: { maxRetries: 1, backoffMs: 3e9 } }, /retry\.backoffMs must be .*2147483647/],
     [{ retry: { maxRetries: 1.5 } }, /retry\.maxRetries must be a whole number from 0, got 1\.5/],
@@ -47,6 +55,7 @@ describe('defineTool', () => {
     [{ needsApproval: 'yes' }, /needsApproval must be true, false or a function/],
     [{ needsApproval: true, approvalPrompt: async () => 'x' }, /approvalPrompt must be a function/],
     [{ needsApproval: true, approvalTtlMs: 0 }, /approvalTtlMs must be/],
+    [{ needsApproval: true, approvalTtlMs: '5' }, /approvalTtlMs must be .* got '5'/],
     [{ executionsCounted: 'successes' }, /executionsCounted has no effect without/],
     [{ maxExecutionsPerRun: -1 }, /maxExecutionsPerRun must be a whole number from 0/],
     [{ maxExecutionsPerRun: 1, executionsCounted: 'all' }, /executionsCounted must be one of/],
@@ -62,6 +71,7 @@ describe('defineTool', () => {
     { maxExecutionsPerRun: null, executionsCounted: 'successes' },
     { cache: false, retry: undefined, verify: undefined, key: undefined },
     { timeoutMs: 2_147_483_647, approvalTtlMs: undefined },
+    breaker(Infinity),
   ])('takes %j: what is switched off may stay described', (options) => {
     expect(() => define(options)).not.toThrow()
   })
