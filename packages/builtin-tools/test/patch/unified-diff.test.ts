@@ -69,7 +69,10 @@ describe('applyHunks', () => {
           try {
             expect(typeof (await apply(before, broken))).toBe('string')
           } catch (error) {
-            expect(error).toMatchObject({ code: 'TOOL_PATCH_FAILED' })
+            // What is left of a patch may be there already, further down.
+            expect(['TOOL_PATCH_FAILED', 'TOOL_PATCH_ALREADY_APPLIED']).toContain(
+              (error as { code?: unknown }).code,
+            )
           }
         },
       ),
