@@ -1,6 +1,6 @@
 import { createPostgresLog, migrate } from '@smithers/log-postgres'
 import { expect, it } from 'vitest'
-import { call } from './fixtures/call.ts'
+import { call } from '../../log-sqlite/test/fixtures/call.ts'
 import { serverUrl } from './fixtures/create-log.ts'
 import { admin, describeWithServer, newSchema, openLog } from './fixtures/test-database.ts'
 

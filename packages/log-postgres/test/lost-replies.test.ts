@@ -1,7 +1,7 @@
 import { createPostgresLog, type PostgresLog } from '@smithers/log-postgres'
 import type { ApprovalRow, ClaimRequest } from '@smithers/tool-core/log'
 import { beforeEach, expect, it } from 'vitest'
-import { call, succeeded } from './fixtures/call.ts'
+import { call, succeeded } from '../../log-sqlite/test/fixtures/call.ts'
 import { type CarelessPool, carelessPool } from './fixtures/careless-pool.ts'
 import { admin, describeWithServer, newSchema } from './fixtures/test-database.ts'
 

@@ -1,6 +1,6 @@
 import { createPostgresLog, migrate } from '@smithers/log-postgres'
 import { expect, it } from 'vitest'
-import { call, succeeded } from './fixtures/call.ts'
+import { call, succeeded } from '../../log-sqlite/test/fixtures/call.ts'
 import { documentedTable, insertDocumented } from './fixtures/postgres-conformance.ts'
 import { admin, describeWithServer, newSchema, openLog } from './fixtures/test-database.ts'
 

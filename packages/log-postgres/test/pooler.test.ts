@@ -5,7 +5,7 @@ import {
 } from '@smithers/log-postgres'
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { call, succeeded } from './fixtures/call.ts'
+import { call, succeeded } from '../../log-sqlite/test/fixtures/call.ts'
 import { serverUrl } from './fixtures/create-log.ts'
 import { admin, describeWithServer, newSchema, openLog } from './fixtures/test-database.ts'
 

@@ -3,7 +3,7 @@ import { createToolRun, defineTool } from '@smithers/tool-core'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { call, succeeded } from './fixtures/call.ts'
+import { call, succeeded } from '../../log-sqlite/test/fixtures/call.ts'
 import { describeWithServer, missingServer } from './fixtures/test-database.ts'
 import { createTestServer, type TestServer } from './fixtures/test-server.ts'
 

@@ -2,7 +2,7 @@ import type { PostgresLog } from '@smithers/log-postgres'
 import type { StartResult } from '@smithers/tool-core/log'
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import { call, succeeded } from '../fixtures/call.ts'
+import { call, succeeded } from '../../../log-sqlite/test/fixtures/call.ts'
 import { serverUrl } from '../fixtures/create-log.ts'
 import { admin, describeWithServer, newSchema, openLog } from '../fixtures/test-database.ts'
 
