@@ -150,7 +150,7 @@ describe('get_tool_response', () => {
       task(nodeId, 3).read.execute({ id: 'call_1' }, { toolCallId: 'read', messages: [] })
     expect((await read('a')).text).toBe('mine')
     expect((await read('b')).text).toBe('of another task')
-    await task('b', 1).echo.execute({ text: 'of b alone' }, { ...call, toolCallId: 'call_2' })
+    await task('b', 3).echo.execute({ text: 'of b alone' }, { ...call, toolCallId: 'call_2' })
     const ofAnother = await task('a', 3).read.execute({ id: 'call_2' }, { ...call })
     expect(ofAnother.text).toBe('of b alone')
   })

@@ -100,7 +100,9 @@ describe('manage_todo_list', () => {
       version: 0,
     })
     await planner(log, { nodeId: 'a' }, 'task')({ operation: 'write', items: [two] })
-    expect(await planner(log, { nodeId: 'b' }, 'task')({ operation: 'read' })).toMatchObject({
+    expect(
+      await planner(log, { nodeId: 'b', attempt: 2 }, 'task')({ operation: 'read' }),
+    ).toMatchObject({
       version: 0,
     })
   })

@@ -16,13 +16,13 @@ const order = JSON.parse(process.argv[2] ?? '') as ChildOrder
 const { createLog } = (await import(order.processModule)) as {
   readonly createLog: (location: string) => MaybePromise<ToolCallLog>
 }
-// The parent has gone, so the answer has no reader.
+// The parent has the answer, or has gone.
 process.once('disconnect', () => process.exit())
 const begun = new Promise((resolve) => process.once('message', resolve))
 process.send?.({ ready: true })
 await begun
 const answer = await perform(order.job)
-process.send?.({ answer }, () => process.disconnect())
+process.send?.({ answer })
 
 async function perform(job: ChildJob): Promise<ChildAnswers[ChildJob['kind']]> {
   switch (job.kind) {
@@ -100,7 +100,7 @@ async function claimKeys({
         await log.finish(row.callToken, success())
         break
       }
-      if (result.reason === 'seq-taken') throw new Error(`start was refused: ${result.reason}`)
+      if (!('existing' in result)) throw new Error(`start was refused: ${result.reason}`)
       if (result.existing.status === 'success') break
       if (performance.now() > deadline) {
         throw new Error(`${row.idempotencyKey} is in flight for ${longestHoldMs} ms, in no process`)

@@ -46,6 +46,28 @@ export interface FailureHooks {
   readonly openFull: (location: string) => MaybePromise<ToolCallLog>
 }
 
+/** Where a server listens: a port, or the path of its socket. */
+export type ServerAddress =
+  | { readonly port: number; readonly host?: string }
+  | { readonly path: string }
+
+/** How a log reaches its server, for the tests in which the connection breaks. */
+export interface NetworkHooks {
+  /** Where the server listens. */
+  readonly server: ServerAddress
+  /**
+   * Opens the log of a location so that it reaches the server over this port of 127.0.0.1, where the suite passes bytes
+   * on and loses some. Its settings should make it give up soon, since tests wait for that.
+   */
+  readonly openThrough: (port: number, location: string) => MaybePromise<ToolCallLog>
+  /**
+   * The longest that a method may take while the server cannot be reached. Milliseconds.
+   *
+   * @default 30_000
+   */
+  readonly longestWaitMs?: number
+}
+
 /** What the suite must know about an adapter. */
 export interface LogConformanceOptions {
   /** The adapter's name in the test report. */
@@ -66,6 +88,10 @@ export interface LogConformanceOptions {
   readonly execArgv?: readonly string[]
   /** Rejects when the storage is damaged. Called after processes were killed. */
   readonly checkIntegrity?: (location: string) => MaybePromise<void>
+  /** The log names a clock that its users share: `now`. @default false */
+  readonly sharesClock?: boolean
+  /** For a log that reaches its storage over a network, which can break in the middle of a call. @default none */
+  readonly network?: NetworkHooks
   readonly schema: SchemaHooks | Skip
   readonly failures: FailureHooks | Skip
   /** Tests that do not apply, by group (`'4 claims'`) or by full name (`'4 claims: …'`), each with its reason. */

@@ -6,11 +6,15 @@ import type { ConformanceGroup, ConformanceTest, Workbench } from './conformance
 import type { LogConformanceOptions } from './conformance-options.ts'
 import { approvalUse } from './groups/approval-use.ts'
 import { approvals } from './groups/approvals.ts'
+import { attempts } from './groups/attempts.ts'
 import { basics } from './groups/basics.ts'
 import { claims } from './groups/claims.ts'
+import { clock } from './groups/clock.ts'
+import { connection } from './groups/connection.ts'
 import { durability } from './groups/durability.ts'
 import { failures } from './groups/failure.ts'
 import { identity } from './groups/identity.ts'
+import { listedRuns } from './groups/listed-runs.ts'
 import { multiProcess } from './groups/multi-process.ts'
 import { ordering } from './groups/ordering.ts'
 import { prune } from './groups/prune.ts'
@@ -19,7 +23,9 @@ import { createRuns, runLeases, takeOvers } from './groups/run-leases.ts'
 import { crashedRuns, finishRuns } from './groups/run-progress.ts'
 import { runState } from './groups/run-state.ts'
 import { schema } from './groups/schema.ts'
+import { searches } from './groups/searches.ts'
 import { vectors } from './groups/vectors.ts'
+import { versions } from './groups/versions.ts'
 
 const groups: readonly ConformanceGroup[] = [
   basics,
@@ -41,6 +47,12 @@ const groups: readonly ConformanceGroup[] = [
   takeOvers,
   finishRuns,
   crashedRuns,
+  attempts,
+  clock,
+  connection,
+  listedRuns,
+  versions,
+  searches,
 ]
 
 /** One test of the suite, bound to an adapter. */

@@ -4,6 +4,8 @@ export type {
   DocumentedRow,
   FailureHooks,
   LogConformanceOptions,
+  NetworkHooks,
   SchemaHooks,
+  ServerAddress,
   Skip,
 } from './conformance-options.ts'

@@ -45,6 +45,8 @@ export async function startChild<Job extends ChildJob>(
       const answered = once(child, 'message') as Promise<[{ answer: ChildAnswers[Job['kind']] }]>
       child.send('begin')
       const [{ answer }] = await Promise.race([answered, ended])
+      // It waits for this: the news of its end could overtake its answer.
+      child.disconnect()
       await exited
       return answer
     },

@@ -1,9 +1,11 @@
 import { runLogConformance } from '@smithers/log-conformance'
 import type { ConformanceResult, LogConformanceOptions } from '@smithers/log-conformance'
-import { createMemoryLog } from '@smithers/tool-core/memory-log'
+import { createMemoryLog, type MemoryLog } from '@smithers/tool-core/memory-log'
 import { describe, expect, it } from 'vitest'
 import { jsonLinesConformance } from './fixtures/json-lines-conformance.ts'
+import { attemptMutants } from './fixtures/mutants/attempt-mutants.ts'
 import { createLog as createSingleProcessLog } from './fixtures/mutants/single-process-log.ts'
+import { browsingMutants } from './fixtures/mutants/browsing-mutants.ts'
 import { memoryMutants } from './fixtures/mutants/memory-mutants.ts'
 import { runMutants } from './fixtures/mutants/run-mutants.ts'
 
@@ -16,6 +18,8 @@ const memoryConformance: LogConformanceOptions = {
     approvals: true,
     state: true,
     runs: true,
+    attempts: true,
+    browsing: true,
   },
   createLog: () => createMemoryLog(),
   execArgv: ['--conditions=@smithers/source'],
@@ -28,15 +32,35 @@ describe('runLogConformance', () => {
     expect(failedTests(await runLogConformance(memoryConformance))).toEqual([])
   })
 
-  it.each([...memoryMutants, ...runMutants])('finds a log that $fault', async (mutant) => {
+  it.each([...memoryMutants, ...runMutants, ...attemptMutants, ...browsingMutants])(
+    'finds a log that $fault',
+    async (mutant) => {
+      const results = await runLogConformance({
+        ...memoryConformance,
+        createLog() {
+          const log = createMemoryLog()
+          return { ...log, ...mutant.break(log) }
+        },
+      })
+      expect(failedGroups(results)).toEqual(mutant.foundBy)
+    },
+  )
+
+  it.each([
+    ['passes a log whose clock is that of all', steadyNow, []],
+    [
+      'finds a log that tells the time by the clock of each machine',
+      () => Date.now(),
+      ['21 clock'],
+    ],
+    ['finds a log that tells parts of milliseconds', () => steadyNow() + 0.5, ['21 clock']],
+  ])('%s', async (_, now, foundBy) => {
     const results = await runLogConformance({
       ...memoryConformance,
-      createLog() {
-        const log = createMemoryLog()
-        return { ...log, ...mutant.break(log) }
-      },
+      sharesClock: true,
+      createLog: sharedMemoryLogs(now),
     })
-    expect(failedGroups(results)).toEqual(mutant.foundBy)
+    expect(failedGroups(results)).toEqual(foundBy)
   })
 
   it('ends, and finds a log that loses the end of calls', async () => {
@@ -70,6 +94,20 @@ describe('runLogConformance', () => {
     expect(failedGroups(results)).toEqual(['4 claims', '7 multi-process'])
   })
 })
+
+function steadyNow(): number {
+  return Math.floor(performance.timeOrigin + performance.now())
+}
+
+/** Openings of one location share their rows. */
+function sharedMemoryLogs(now: () => number): LogConformanceOptions['createLog'] {
+  const logs = new Map<string, MemoryLog>()
+  return (location) => {
+    const log = logs.get(location) ?? createMemoryLog()
+    logs.set(location, log)
+    return { ...log, now, runs: { ...log.runs, now } }
+  }
+}
 
 function failedTests(results: readonly ConformanceResult[]): string[] {
   return results

@@ -10,6 +10,8 @@ logConformance({
     approvals: true,
     state: true,
     runs: true,
+    attempts: true,
+    browsing: true,
   },
   createLog: () => createMemoryLog(),
   execArgv: ['--conditions=@smithers/source'],

@@ -6,32 +6,36 @@
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { cpus, release, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import { createToolContext, defineTool, runWithToolContext } from '@smithers/tool-core'
 import type { ToolCallLog } from '@smithers/tool-core/log'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
-import Database from 'better-sqlite3'
 import { z } from 'zod'
-import { benchFinish, benchRow } from './bench-row.ts'
+import { benchArguments, benchCommand, byEffort } from '../../../scripts/bench/effort.ts'
+import { attempt, publish } from '../../../scripts/bench/publish.ts'
+import { atMost, benchRow, type BenchRow, figureOf } from '../../../scripts/bench/result.ts'
+import { benchFinish, benchRow as rowOfCall } from './bench-row.ts'
+import { logPair, rawPair } from './pairs.ts'
 
-const calls = Number(process.argv[2] ?? 10_000)
-const folder = mkdtempSync(join(process.argv[3] ?? tmpdir(), 'log-bench-'))
+const calls = Number(benchArguments[0] ?? byEffort({ full: 10_000, short: 5000, quick: 50 }))
+const syncedCalls = Math.min(calls, byEffort({ full: 2000, short: 1000, quick: 20 }))
+const command = benchCommand('durability')
+const folder = mkdtempSync(join(benchArguments[1] ?? tmpdir(), 'log-bench-'))
 let files = 0
 const newFile = (): string => join(folder, `${(files += 1)}.db`)
 
-console.log(
-  `${cpus().length} × ${cpus()[0]?.model.trim()}, Linux ${release()}, Node ${process.version}, files in ${folder}\n`,
-)
 try {
-  await pairs()
-  countFsyncs()
-  await wholeCalls()
-  await contention('relaxed')
-  await contention('fsync')
-  await pages()
+  await attempt('a pair in SQLite', pairs)
+  await attempt('a whole call with SQLite', wholeCalls)
+  await attempt('pages of a log in SQLite', pages)
+  if (byEffort({ full: true, short: false, quick: false })) {
+    countFsyncs()
+    await contention('relaxed')
+    await contention('fsync')
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
@@ -47,75 +51,31 @@ async function timed(count: number, action: (index: number) => unknown): Promise
     const took = (performance.now() - from) * 1000
     if (index > warmUp) times.push(took)
   }
-  return times.toSorted((a, b) => a - b)
-}
-
-function quantile(sorted: readonly number[], part: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
-}
-
-function report(name: string, times: readonly number[], base?: readonly number[]): void {
-  const median = quantile(times, 0.5)
-  const ratio = base === undefined ? '' : `× ${(median / quantile(base, 0.5)).toFixed(2)}`
-  console.log(
-    [
-      name.padEnd(58),
-      median.toFixed(1).padStart(8),
-      quantile(times, 0.95).toFixed(1).padStart(8),
-      quantile(times, 0.99).toFixed(1).padStart(9),
-      ratio.padStart(8),
-    ].join(' '),
-  )
+  return times
 }
 
 async function pairs(): Promise<void> {
-  console.log(`A started and finished pair, 300 B in, 1 KB out, ${calls} pairs`)
-  console.log(`${'µs'.padEnd(58)}   median      p95       p99`)
-  const raw = await timed(calls, rawPair())
-  report('better-sqlite3, prepared insert and update, two commits', raw)
-  report('the log, relaxed', await timed(calls, logPair('relaxed')), raw)
-  const synced = Math.min(calls, 2000)
-  report('the log, fsync start and relaxed finish', await timed(synced, logPair('fsync')), raw)
-  report('the log, durability "full"', await timed(synced, logPair('relaxed', 'full')), raw)
-  console.log()
-}
-
-/** The least that two commits cost: the documented columns, the token and one index, no checks. */
-function rawPair(): (index: number) => void {
-  const database = new Database(newFile())
-  database.pragma('journal_mode = WAL')
-  database.pragma('synchronous = NORMAL')
-  database.exec(`
-    CREATE TABLE calls (run_id TEXT, node_id TEXT, iteration INTEGER, attempt INTEGER, seq INTEGER, tool_name TEXT,
-      input_json TEXT, output_json TEXT, started_at_ms INTEGER, finished_at_ms INTEGER, status TEXT, error_json TEXT,
-      idempotency_key TEXT, PRIMARY KEY (run_id, node_id, iteration, attempt, seq));
-    CREATE INDEX calls_key ON calls (idempotency_key)`)
-  const insert = database.prepare(
-    `INSERT INTO calls (run_id, node_id, iteration, attempt, seq, tool_name, input_json, started_at_ms, status,
-       idempotency_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'started', ?)`,
-  )
-  const update = database.prepare(
-    `UPDATE calls SET status = 'success', output_json = ?, finished_at_ms = ?
-     WHERE run_id = ? AND node_id = ? AND iteration = ? AND attempt = ? AND seq = ?`,
-  )
-  return (seq) => {
-    const row = benchRow({ seq })
-    const { runId, nodeId, toolName, inputJson, startedAtMs, idempotencyKey } = row
-    insert.run(runId, nodeId, 0, 1, seq, toolName, inputJson, startedAtMs, idempotencyKey)
-    update.run(benchFinish.outputJson, benchFinish.finishedAtMs, runId, nodeId, 0, 1, seq)
-  }
-}
-
-function logPair(
-  durability: 'fsync' | 'relaxed',
-  setting: 'auto' | 'full' = 'auto',
-): (index: number) => void {
-  const log = createSqliteLog({ path: newFile(), durability: setting })
-  return (seq) => {
-    const row = benchRow({ seq })
-    void log.start(row, { durability, claim: 'inflight' })
-    if (log.finish(row.callToken, benchFinish) !== 'ok') throw new Error('the pair is not stored')
-  }
+  const raw = await timed(calls, rawPair(newFile()))
+  const beside = { name: 'better-sqlite3', ...figureOf(raw) }
+  const job = 'a pair'
+  const rows = [benchRow(figureOf(raw), { job, subject: 'better-sqlite3', isOurs: false })]
+  for (const [subject, count, work] of [
+    ['relaxed', calls, logPair(newFile(), 'relaxed')],
+    ['start with fsync, relaxed end', syncedCalls, logPair(newFile(), 'fsync')],
+    ['durability "full"', syncedCalls, logPair(newFile(), 'relaxed', 'full')],
+  ] as const)
+    rows.push(benchRow(figureOf(await timed(count, work)), { job, subject, beside }))
+  publish({
+    name: 'sqlite-pair',
+    title: 'A call in the SQLite log',
+    about:
+      'The start and the end of a call, 300 B in and 1 KB out, beside a prepared insert and update of `better-sqlite3` that do not wait for the disk and check nothing.',
+    command,
+    rounds: `Medians of ${calls} pairs, ${syncedCalls} with fsync`,
+    unit: 'µs',
+    chart: 'ratio',
+    rows,
+  })
 }
 
 function countFsyncs(): void {
@@ -155,13 +115,18 @@ function countFsyncs(): void {
 }
 
 async function wholeCalls(): Promise<void> {
-  console.log(`A whole call of a tool that does nothing, ${calls} calls`)
-  console.log(`${'µs'.padEnd(58)}   median      p95       p99`)
   const schema = z.object({ customer: z.string(), amount: z.number() })
   const input = { customer: 'alice', amount: 100 }
   const output = { ok: true }
   const plain = { inputSchema: schema, execute: async () => output }
-  report('a plain AI SDK tool', await timed(calls, () => plain.execute()))
+  const job = 'a call'
+  const rows = [
+    benchRow(figureOf(await timed(calls, () => plain.execute())), {
+      job,
+      subject: 'a plain AI SDK tool',
+      isOurs: false,
+    }),
+  ]
 
   const upsert = defineTool({
     name: 'upsert',
@@ -194,7 +159,7 @@ async function wholeCalls(): Promise<void> {
       'defineTool, SQLite, not idempotent (fsync start)',
       createSqliteLog({ path: newFile() }),
       charge,
-      2000,
+      syncedCalls,
     ],
   ]
   for (const [name, log, tool, count] of logs) {
@@ -205,10 +170,19 @@ async function wholeCalls(): Promise<void> {
         execute({ ...input, amount: index }, { toolCallId: `call_${index}`, messages: [] }),
       ),
     )
-    report(name, times)
+    rows.push(benchRow(figureOf(times), { job, subject: name }))
     await log.close()
   }
-  console.log()
+  publish({
+    name: 'sqlite-call',
+    title: 'A whole call with each kind of log',
+    about: 'A tool that does nothing, called in a task: schema, key, a row before and a row after.',
+    command,
+    rounds: `Medians of ${calls} calls, ${syncedCalls} with fsync`,
+    unit: 'µs',
+    chart: 'median',
+    rows,
+  })
 }
 
 async function contention(durability: 'fsync' | 'relaxed'): Promise<void> {
@@ -250,16 +224,16 @@ async function contention(durability: 'fsync' | 'relaxed'): Promise<void> {
 }
 
 async function pages(): Promise<void> {
-  console.log('\nA page of 50 calls of one run by cursor, from the middle of the run')
-  console.log(`${'µs'.padEnd(58)}   median      p95       p99`)
-  const sizes = [1000, 100_000]
+  const sizes = byEffort({ full: [1000, 100_000], short: [1000, 100_000], quick: [1000, 2000] })
+  const repeats = byEffort({ full: 1000, short: 500, quick: 5 })
   const base: number[][] = []
+  const rows: BenchRow[] = []
   for (const size of sizes) {
     const log = createSqliteLog({ path: newFile() })
     // Ten runs, written in turn, so that the rows of one lie all over the file.
     for (let index = 0; index < size; index += 1) {
       const runId = `run-${index % 10}`
-      const row = benchRow({ runId, seq: index + 1, startedAtMs: 1_800_000_000_000 + index })
+      const row = rowOfCall({ runId, seq: index + 1, startedAtMs: 1_800_000_000_000 + index })
       void log.start(row, { durability: 'relaxed', claim: null })
       void log.finish(row.callToken, benchFinish)
     }
@@ -270,11 +244,29 @@ async function pages(): Promise<void> {
       ['the run by time', { runId: 'run-3', limit: 50, after }],
       ['one task by seq', { runId: 'run-3', nodeId: 'node-1', iteration: 0, limit: 50, after }],
     ] as const) {
-      const times = await timed(1000, () => log.list(query))
+      const times = await timed(repeats, () => log.list(query))
       base.push(times)
       const small = size === sizes[0] ? undefined : base[place === 'the run by time' ? 0 : 1]
-      report(`${place}, ${size} rows in the log`, times, small)
+      rows.push(
+        benchRow(figureOf(times), {
+          job: `${place}, ${size} rows in the log`,
+          ...(small === undefined
+            ? {}
+            : { beside: { name: `${sizes[0]} rows`, ...figureOf(small) }, goal: atMost(1.2) }),
+        }),
+      )
     }
     await log.close()
   }
+  publish({
+    name: 'sqlite-pages',
+    title: 'A page of the SQLite log',
+    about:
+      'Fifty calls of one run by cursor, from its middle, in a small log and in a large one. The rows of the run lie all over the file.',
+    command,
+    rounds: `Medians of ${repeats} pages`,
+    unit: 'µs',
+    chart: 'median',
+    rows,
+  })
 }

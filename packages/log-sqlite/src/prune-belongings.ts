@@ -35,7 +35,7 @@ export function oldApprovals(keptFromMs: number, nowMs: number, named: string): 
 
 const archivePrefix = archiveKey('')
 
-/** Removes old values of runs, and finished runs whose calls are gone. */
+/** Removes old values and begun attempts of runs, and finished runs whose calls are gone. */
 export function oldBelongings(keptFromMs: number, nowMs: number): Deletion[] {
   const state = `DELETE FROM _smithers_run_state WHERE rowid IN (
     SELECT rowid FROM _smithers_run_state AS old
@@ -49,7 +49,12 @@ export function oldBelongings(keptFromMs: number, nowMs: number): Deletion[] {
     SELECT rowid FROM _smithers_runs AS old WHERE status = 'finished' AND coalesce(finished_at_ms, 0) < ?
       AND NOT EXISTS (SELECT 1 FROM _smithers_tool_calls WHERE run_id = old.run_id)
     LIMIT ${batchSize})`
+  const begun = `DELETE FROM _smithers_begun_attempts WHERE rowid IN (
+    SELECT rowid FROM _smithers_begun_attempts AS old WHERE begun_at_ms < ? AND run_id NOT IN (${openRunsSql})
+      AND NOT EXISTS (SELECT 1 FROM _smithers_tool_calls WHERE run_id = old.run_id)
+    LIMIT ${batchSize})`
   return [
+    { sql: begun, values: [keptFromMs, nowMs] },
     { sql: state, values: [keptFromMs, nowMs] },
     { sql: runs, values: [keptFromMs] },
     ...progressTables.map((table) => ({ sql: withoutRunSql(table), values: [] })),
@@ -58,7 +63,8 @@ export function oldBelongings(keptFromMs: number, nowMs: number): Deletion[] {
 
 /** Removes the values and the records of runs. */
 export function belongingsOfRuns(named: string): Deletion[] {
-  return ['_smithers_run_state', '_smithers_runs', ...progressTables].map((table) => ({
+  const tables = ['_smithers_begun_attempts', '_smithers_run_state', '_smithers_runs']
+  return [...tables, ...progressTables].map((table) => ({
     sql: `DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE ${isNamedSql} LIMIT ${batchSize})`,
     values: [named],
   }))

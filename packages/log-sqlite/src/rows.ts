@@ -1,4 +1,5 @@
 import type { FinishPatch, StartOptions, StartRow, ToolCallRow } from '@smithers/tool-core/log'
+import { supersededSql } from './schema.ts'
 import type { SqlValue } from './sqlite-database.ts'
 
 /** The column of every field, in the order of the table. The first twelve are documented and never change. */
@@ -47,20 +48,24 @@ const insertedColumns = (() => {
 })()
 const startMarks = insertedColumns.map(() => '?').join(', ')
 
-/** What `start` inserts, in the order of {@link startValues}; the other columns are null until the call finishes. */
-export const insertSql: string = `INSERT INTO _smithers_tool_calls (${insertedColumns.join(', ')}) VALUES (${startMarks})`
+/**
+ * Inserts what `start` stores, unless a later attempt has begun; the other columns are null until the call finishes. Takes
+ * {@link startValues}, then what {@link supersededSql} takes.
+ */
+export const insertSql: string = `INSERT INTO _smithers_tool_calls (${insertedColumns.join(', ')})
+  SELECT ${startMarks} WHERE NOT EXISTS (${supersededSql})`
 
 /** A call that used a key and is not among those that are known, as a JSON array. */
 export const newsSql = `FROM _smithers_tool_calls WHERE idempotency_key = ? AND claim IS NOT NULL
   AND effect IS NOT 'none' AND call_token NOT IN (SELECT value FROM json_each(?))`
 
 /**
- * Fails with {@link hasNews} when the log has news of the key: one statement, so that none can arrive in between. Takes
- * the key, what is known, and {@link startValues}. A failure, since `INSERT … SELECT … WHERE NOT EXISTS` of the table's own
+ * Fails with {@link hasNews} when a later attempt has begun or the log has news of the key: one statement, so that none can
+ * arrive in between. Takes what {@link supersededSql} takes, the key, what is known, and {@link startValues}. A failure, since `INSERT … SELECT … WHERE NOT EXISTS` of the table's own
  * rows has SQLite copy the row to a temporary table first, which costs every call what only the rare repetition needs.
  */
 export const insertUnlessNewsSql: string = `INSERT INTO _smithers_tool_calls (${insertedColumns.join(', ')})
-  VALUES (CASE WHEN EXISTS (SELECT 1 ${newsSql}) THEN abs(-9223372036854775808) ELSE ? END${startMarks.slice(1)})`
+  VALUES (CASE WHEN EXISTS (${supersededSql}) OR EXISTS (SELECT 1 ${newsSql}) THEN abs(-9223372036854775808) ELSE ? END${startMarks.slice(1)})`
 
 /** Whether an error is the one of {@link insertUnlessNewsSql}: there is no absolute value of the smallest integer. */
 export function hasNews(error: unknown): boolean {
@@ -127,26 +132,30 @@ export function bindText(text: string | null): SqlValue {
 
 /** A value as it was before it was bound. */
 export function unbound(value: SqlValue | undefined): SqlValue | undefined {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('utf16le') : value
+  return typeof value === 'object' && value !== null
+    ? Buffer.from(value).toString('utf16le')
+    : value
 }
 
-const fields = Object.entries(columnOf)
+const flags = ['sideEffect', 'idempotent'] as const
+/** Absent unless set. */
+const marks = ['fromCache', 'outputExact'] as const
+/** Absent when null. */
+const extensions = ['effectScope', 'approvalId', 'networkJson'] as const
 
-/** A row of the table as the log's callers see it. */
+const special: ReadonlySet<string> = new Set([...flags, ...marks, ...extensions])
+const plainFields = Object.entries(columnOf).filter(([field]) => !special.has(field))
+
+/** A row of the table as the log's callers see it. Fields are only added: `delete` would make each object a slow one. */
 export function rowFromColumns(columns: unknown): ToolCallRow {
   const record = columns as Readonly<Record<string, SqlValue>>
   const row: Record<string, unknown> = {}
-  for (const [field, column] of fields) {
-    row[field] = unbound(record[column])
-  }
-  row['sideEffect'] = row['sideEffect'] === 1
-  row['idempotent'] = row['idempotent'] === 1
-  for (const mark of ['fromCache', 'outputExact']) {
-    if (row[mark] === 1) row[mark] = true
-    else delete row[mark]
-  }
-  for (const extension of ['effectScope', 'approvalId', 'networkJson']) {
-    if (row[extension] === null) delete row[extension]
+  for (const [field, column] of plainFields) row[field] = unbound(record[column])
+  for (const flag of flags) row[flag] = record[columnOf[flag]] === 1
+  for (const mark of marks) if (record[columnOf[mark]] === 1) row[mark] = true
+  for (const extension of extensions) {
+    const value = unbound(record[columnOf[extension]])
+    if (value !== null) row[extension] = value
   }
   return row as unknown as ToolCallRow
 }

@@ -15,6 +15,7 @@ export const createRunTables = `
     lease_expires_at_ms INTEGER
   );
   CREATE INDEX IF NOT EXISTS _smithers_runs_open ON _smithers_runs (run_id) WHERE status <> 'finished';
+  CREATE INDEX IF NOT EXISTS _smithers_runs_started ON _smithers_runs (started_at_ms, run_id);
   CREATE TABLE IF NOT EXISTS _smithers_tasks (
     run_id TEXT NOT NULL,
     node_id TEXT NOT NULL,

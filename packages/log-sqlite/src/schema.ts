@@ -1,10 +1,11 @@
+import { errorHeadLength } from '@smithers/tool-core/log'
 import { createRunTables } from './run-tables.ts'
 import { inWriteTransaction, queryValue } from './sqlite-database.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
 import { unavailable } from './sqlite-failure.ts'
 
 /** The version of the table's shape that this code writes. */
-export const schemaVersion = 5
+export const schemaVersion = 6
 
 /**
  * Brings the table to this version and says whether the log may be written. A file that a newer version has shaped is
@@ -26,6 +27,7 @@ export function prepareSchema(database: SqliteDatabase): 'writable' | 'newer' {
     database.exec(createApprovalTable)
     database.exec(createRunStateTable)
     database.exec(createRunTables)
+    database.exec(createBegunAttempts)
     database.exec(
       `INSERT INTO _smithers_tool_log_meta (key, value) VALUES ('schema_version', '${schemaVersion}')
        ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
@@ -138,6 +140,9 @@ function addMissingColumns(database: SqliteDatabase): void {
 /** A row that uses its approval, as `usesApproval` has it: one at a time does. */
 export const usesApprovalSql = `(finished_at_ms IS NULL OR (replay_of IS NULL AND (status = 'success' OR effect IS NOT 'none')))`
 
+/** What tells the code of an error; the index of errors holds it, so that counting them reads no row. */
+export const errorHeadSql: string = `substr(error_json, 1, ${errorHeadLength})`
+
 // `inflight` covers both kinds of claim: a key that runs under one kind must not start under the other. `once` covers
 // running and succeeded in a single index, because between two indexes a call that finishes can be seen by neither.
 // The trigger gives a token to rows of programs that know the documented columns only.
@@ -162,6 +167,8 @@ const createIndexes = `
   CREATE INDEX IF NOT EXISTS _smithers_tool_calls_time ON _smithers_tool_calls (started_at_ms, seq, call_token);
   CREATE INDEX IF NOT EXISTS _smithers_tool_calls_running ON _smithers_tool_calls (run_id)
     WHERE finished_at_ms IS NULL;
+  CREATE INDEX IF NOT EXISTS _smithers_tool_calls_errors
+    ON _smithers_tool_calls (run_id, effect, ${errorHeadSql}) WHERE status = 'error';
 `
 
 // The partial index admits one open request for a call and its arguments, however many processes make it at once.
@@ -204,6 +211,21 @@ function dropOldApprovals(database: SqliteDatabase): void {
   )
   if (old !== undefined) database.exec('DROP TABLE _smithers_tool_approvals')
 }
+
+/** Finds a later attempt that has begun. Takes the run, the task, the iteration and the attempt. */
+export const supersededSql: string =
+  'SELECT 1 FROM _smithers_begun_attempts WHERE run_id = ? AND node_id = ? AND iteration = ? AND attempt > ?'
+
+const createBegunAttempts = `
+  CREATE TABLE IF NOT EXISTS _smithers_begun_attempts (
+    run_id TEXT NOT NULL,
+    node_id TEXT NOT NULL,
+    iteration INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    begun_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (run_id, node_id, iteration)
+  );
+`
 
 const createRunStateTable = `
   CREATE TABLE IF NOT EXISTS _smithers_run_state (

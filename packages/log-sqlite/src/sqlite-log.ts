@@ -3,13 +3,12 @@ import type {
   ApprovalStore,
   RunStateStore,
   RunStore,
-  StartOptions,
   StartResult,
-  StartRow,
   ToolCallLog,
-  ToolCallRow,
 } from '@smithers/tool-core/log'
 import { approvalsOn } from './approvals.ts'
+import { beginAttemptOn } from './begun-attempts.ts'
+import { browsingOn } from './browsing.ts'
 import { listQuery } from './list-query.ts'
 import { filesOf } from './log-file.ts'
 import { createLogConnection } from './log-connection.ts'
@@ -19,21 +18,10 @@ import { pruneInBatches } from './prune.ts'
 import { recoverOrphans } from './recover.ts'
 import { runStateOn } from './run-state.ts'
 import { runsOn } from './runs.ts'
-import {
-  bindText,
-  finishSql,
-  finishValues,
-  hasNews,
-  insertSql,
-  insertUnlessNewsSql,
-  newsSql,
-  rowFromColumns,
-  selectedColumns,
-  startValues,
-} from './rows.ts'
+import { bindText, finishSql, finishValues, rowFromColumns } from './rows.ts'
 import type { SqliteDatabase } from './sqlite-database.ts'
-import { usesApprovalSql } from './schema.ts'
-import { asLogError, violatedUniqueness } from './sqlite-failure.ts'
+import { asLogError } from './sqlite-failure.ts'
+import { insertRow } from './start-call.ts'
 
 /** What both forms of {@link SqliteLogOptions} take. */
 export interface SqliteLogSettings {
@@ -75,6 +63,9 @@ export type SqliteLogOptions = SqliteLogFile | SqliteLogConnection
 
 /** A {@link ToolCallLog} in a SQLite file, with approvals, state and runs. */
 export interface SqliteLog extends ToolCallLog {
+  readonly listRuns: NonNullable<ToolCallLog['listRuns']>
+  readonly search: NonNullable<ToolCallLog['search']>
+  readonly version: NonNullable<ToolCallLog['version']>
   readonly approvals: ApprovalStore
   readonly state: RunStateStore
   readonly runs: RunStore
@@ -136,10 +127,15 @@ function logOn(connection: LogConnection, file: string | null): SqliteLog {
       approvals: true,
       state: true,
       runs: true,
+      attempts: true,
+      browsing: true,
     },
     approvals: approvalsOn(connection),
     state: runStateOn(connection),
     runs: runsOn(connection),
+    ...browsingOn(connection),
+
+    beginAttempt: (attempt) => beginAttemptOn(connection, attempt),
 
     start(row, options) {
       return connection.write('record the start of a call', () => {
@@ -185,100 +181,6 @@ function logOn(connection: LogConnection, file: string | null): SqliteLog {
  * nothing.
  */
 const shortCallMs = 1
-
-/** One statement, so the row and its claim are stored together or not at all. */
-function insertRow(connection: LogConnection, row: StartRow, options: StartOptions): StartResult {
-  for (;;) {
-    try {
-      if (insertsOnce(connection, row, options)) return { ok: true }
-      const existing = newsOf(connection, row, options)
-      if (existing !== undefined) return { ok: false, reason: 'claimed', existing }
-    } catch (error) {
-      const conflict = conflictOf(connection, error, row, options)
-      if (conflict !== undefined) return conflict
-    }
-  }
-}
-
-/** False when the key has been used by a call that the caller does not know. */
-function insertsOnce(connection: LogConnection, row: StartRow, options: StartOptions): boolean {
-  const values = startValues(row, options)
-  if (options.known === undefined || options.claim === null || row.idempotencyKey === null) {
-    connection.prepare(insertSql).run(...values)
-    return true
-  }
-  const statement = connection.prepare(insertUnlessNewsSql)
-  try {
-    statement.run(bindText(row.idempotencyKey), JSON.stringify(options.known), ...values)
-    return true
-  } catch (error) {
-    if (hasNews(error)) return false
-    throw error
-  }
-}
-
-function newsOf(
-  connection: LogConnection,
-  { idempotencyKey }: StartRow,
-  { known = [] }: StartOptions,
-): ToolCallRow | undefined {
-  const columns = connection
-    .prepare(`SELECT ${selectedColumns} ${newsSql} ORDER BY rowid DESC LIMIT 1`)
-    .get(bindText(idempotencyKey), JSON.stringify(known))
-  return columns === undefined ? undefined : rowFromColumns(columns)
-}
-
-/** What keeps a row out of the table; undefined when it has gone meanwhile, so that the next insert may succeed. */
-function conflictOf(
-  connection: LogConnection,
-  error: unknown,
-  row: StartRow,
-  { claim, approvalId = null }: StartOptions,
-): StartResult | undefined {
-  const violated = violatedUniqueness(error)
-  if (violated === 'position') return { ok: false, reason: 'seq-taken' }
-  if (violated === 'call-token') throw tokenTaken(row)
-  if (violated === 'approval') {
-    const existing = userOf(connection, approvalId)
-    // It may have failed without an effect since: then the approval is free again.
-    return existing && { ok: false, reason: 'approval-used', existing }
-  }
-  if (violated !== 'claim') throw error
-  const existing = holderOf(connection, row.idempotencyKey, claim)
-  // SQLite names one of the conflicts; a call that is in the log conflicts with itself in all of them.
-  if (existing?.callToken === row.callToken) throw tokenTaken(row)
-  return existing && { ok: false, reason: 'claimed', existing }
-}
-
-function tokenTaken({ callToken }: StartRow): SmithersError {
-  return new SmithersError(
-    'INVALID_INPUT',
-    `callToken ${JSON.stringify(callToken)} is already in the log. Give every call its own token.`,
-    { effect: 'none' },
-  )
-}
-
-function holderOf(
-  connection: LogConnection,
-  key: string | null,
-  claim: StartOptions['claim'],
-): ToolCallRow | undefined {
-  const columns = connection.prepare(holderSql).get(bindText(key), claim)
-  return columns === undefined ? undefined : rowFromColumns(columns)
-}
-
-function userOf(connection: LogConnection, approvalId: string | null): ToolCallRow | undefined {
-  const columns = connection.prepare(userSql).get(bindText(approvalId))
-  return columns === undefined ? undefined : rowFromColumns(columns)
-}
-
-const userSql = `SELECT ${selectedColumns} FROM _smithers_tool_calls
-  WHERE approval_id = ? AND ${usesApprovalSql} LIMIT 1`
-
-const holderSql = `SELECT ${selectedColumns} FROM _smithers_tool_calls
-  WHERE idempotency_key = ? AND claim IS NOT NULL
-    AND (finished_at_ms IS NULL OR (claim = 'once' AND status = 'success' AND ? = 'once'))
-  LIMIT 1`
 
 const renewSql = `UPDATE _smithers_tool_calls SET lease_expires_at_ms = ?
   WHERE call_token = ? AND finished_at_ms IS NULL`

@@ -103,6 +103,16 @@ describe('createSqliteLog', () => {
     })
   })
 
+  it('adds the table of begun attempts, without which no call could start', () => {
+    const database = new Database(':memory:')
+    createSqliteLog({ database })
+    database.exec(`DROP TABLE _smithers_begun_attempts`)
+    database.exec(`UPDATE _smithers_tool_log_meta SET value = '5' WHERE key = 'schema_version'`)
+
+    const log = createSqliteLog({ database })
+    expect(log.start(call(), { durability: 'relaxed', claim: null })).toEqual({ ok: true })
+  })
+
   it('opens a file of its own version without writing to it', () => {
     const database = new Database(':memory:')
     createSqliteLog({ database })

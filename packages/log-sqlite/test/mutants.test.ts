@@ -56,6 +56,10 @@ const mutants: readonly (Pick<LogConformanceOptions, 'createLog'> & {
       '18 runs: finish: prune removes finished runs whole, and open runs only when they are named',
       '19 runs: crash: runs are there when the log is opened again',
       '19 runs: crash: a killed process loses no finished task, and its run can be taken over at once',
+      '20 attempts: prune forgets what began with its run, and not that of an open run',
+      '23 listed runs: runs with calls and recorded runs without any are listed by their last sign of life, and pages hold each once',
+      '23 listed runs: a recorded run with calls is listed once, with its name and status',
+      '24 version: the version differs after each change, and stays the same while nothing changes',
     ],
   },
   {

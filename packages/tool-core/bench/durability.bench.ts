@@ -1,32 +1,35 @@
 /**
  * What durability costs a call, apart from the log: the key, the whole of `defineTool` over a plain AI SDK tool, and
- * the same without an ambient run. Prints medians; run it twice on a busy machine.
+ * the same without an ambient run.
  */
 import { createToolRun, defineTool, type ToolCallOptions } from '@smithers/tool-core'
 import { createMemoryLog } from '@smithers/tool-core/memory-log'
 import { tool } from 'ai'
 import { z } from 'zod'
+import { benchCommand, byEffort } from '../../../scripts/bench/effort.ts'
+import { publish } from '../../../scripts/bench/publish.ts'
+import {
+  atMost,
+  type BenchRow,
+  benchRow,
+  type Figure,
+  figureOf,
+} from '../../../scripts/bench/result.ts'
 import { hashInput, idempotencyKey } from '../src/history/call-identity.ts'
 
-const rounds = 60
-const callsPerRound = 500
+const rounds = byEffort({ full: 60, short: 40, quick: 3 })
+const callsPerRound = byEffort({ full: 500, short: 300, quick: 10 })
 
-/** Times of one call in microseconds: the median round, and the quietest. */
-interface Timing {
-  readonly median: number
-  readonly best: number
-}
-
-async function timeOf(work: () => unknown, prepareRound: () => void = () => {}): Promise<Timing> {
+/** Microseconds of one call in the rounds after the first. */
+async function timeOf(work: () => unknown, prepareRound: () => void = () => {}): Promise<Figure> {
   const means: number[] = []
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round <= rounds; round += 1) {
     prepareRound()
     const startedAt = performance.now()
     for (let call = 0; call < callsPerRound; call += 1) await work()
-    means.push(((performance.now() - startedAt) * 1000) / callsPerRound)
+    if (round > 0) means.push(((performance.now() - startedAt) * 1000) / callsPerRound)
   }
-  const [best = Number.NaN, ...others] = means.toSorted((a, b) => a - b)
-  return { best, median: others[Math.floor(others.length / 2)] ?? best }
+  return figureOf(means)
 }
 
 function argsOf(bytes: number): { text: string; n: number; tags: string[] } {
@@ -73,29 +76,38 @@ function newRun(): void {
   bound = createToolRun({ runId: `run-${(nextRun += 1)}`, log }).tools({ read, charge })
 }
 
-const rows: [string, Timing, string][] = []
+const rows: BenchRow[] = []
 for (const bytes of [60, 1000, 10_000]) {
   const value = argsOf(bytes)
-  const limit = bytes === 1000 ? '≤ 10' : ''
-  rows.push([`key of ${bytes} B of arguments`, await timeOf(() => keyOf(value)), limit])
+  rows.push(
+    benchRow(await timeOf(() => keyOf(value)), {
+      job: `key of ${bytes} B of arguments`,
+      goal: bytes === 1000 ? atMost(10, 'median') : undefined,
+    }),
+  )
 }
 const plainOptions = { toolCallId: 'call_1', messages: [], context: {} }
-const base = await timeOf(() => plain.execute?.(args, plainOptions))
-rows.push(['plain AI SDK tool', base, ''])
+const beside = {
+  name: 'plain AI SDK tool',
+  ...(await timeOf(() => plain.execute?.(args, plainOptions))),
+}
 const fresh = (): typeof args => ({ ...args, n: (nextN += 1) })
-for (const [name, work, limit] of [
-  ['read, memory log', () => bound.read.execute(fresh(), options), '≤ 15'],
-  ['side effect, memory log', () => bound.charge.execute(fresh(), options), '≤ 15'],
-  ['read, outside a run', () => read.execute(fresh(), options), ''],
+for (const [job, work, limit] of [
+  ['a read, log in memory', () => bound.read.execute(fresh(), options), 15],
+  ['a side effect, log in memory', () => bound.charge.execute(fresh(), options), 15],
+  ['a read outside a run', () => read.execute(fresh(), options), null],
 ] as const) {
-  const { median, best } = await timeOf(work, newRun)
-  const over = { median: median - base.median, best: best - base.best }
-  rows.push([`${name}: over the plain tool`, over, limit])
+  const goal = limit === null ? undefined : atMost(limit, 'difference')
+  rows.push(benchRow(await timeOf(work, newRun), { job, beside, goal, ratio: null }))
 }
-
-console.log(`durability, core: ${rounds} rounds of ${callsPerRound} calls, microseconds a call\n`)
-console.log(`${''.padEnd(44)} ${'median'.padStart(8)} ${'best'.padStart(8)}  limit`)
-for (const [name, { median, best }, limit] of rows) {
-  const figures = [median, best].map((figure) => figure.toFixed(2).padStart(8)).join(' ')
-  console.log(`${name.padEnd(44)} ${figures}  ${limit}`)
-}
+publish({
+  name: 'core-call',
+  title: 'A call apart from its log',
+  about:
+    'The key of a call, and a whole call of a tool that does nothing with 300 B of arguments, beside the same tool made by `tool` of the AI SDK.',
+  command: benchCommand('durability'),
+  rounds: `Medians of ${rounds} rounds of ${callsPerRound} calls`,
+  unit: 'µs',
+  chart: 'median',
+  rows,
+})

@@ -59,6 +59,22 @@ export { createToolRun, type ToolRun, type ToolRunOptions } from './run/tool-run
 export { retryWarningMarker } from './history/retry-warning.ts'
 export type { RetryWarningMessage } from './run/warning-message.ts'
 export { toolset, type ToolsByName } from './define/toolset.ts'
+export {
+  type CallTelemetry,
+  type CallTelemetryEvents,
+  type FinishedCall,
+  type PartAttributes,
+  type PartTelemetry,
+  registerToolTelemetry,
+  type ToolTelemetry,
+  type TraceContext,
+  type TracedCall,
+  type TracedOutcome,
+  type TracedWork,
+  type WorkTelemetry,
+} from './contract/telemetry.ts'
+export { type CallPart, beginCallPart } from './journal/call-part.ts'
+export { traceWork } from './journal/trace-work.ts'
 export type { RunSafety } from './contract/journal-options.ts'
 export { type Fingerprint, fingerprint } from './json/fingerprint.ts'
 export type { RedactionOptions } from './json/redaction.ts'
@@ -91,6 +107,14 @@ export type {
   ApprovalStatus,
   ApprovalStore,
 } from './log/approval-store.ts'
+export type {
+  CallMatches,
+  CallSearch,
+  ErrorCount,
+  LoggedRun,
+  LoggedRunCursor,
+  LoggedRunQuery,
+} from './log/log-browsing.ts'
 export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
 export type {
   AttemptEnd,

@@ -8,6 +8,7 @@ export type {
   StartOptions,
   StartResult,
   StartRow,
+  TaskAttempt,
   ToolCallCursor,
   ToolCallLog,
   ToolCallLogCapabilities,
@@ -21,6 +22,30 @@ export type {
   ApprovalStore,
 } from './log/approval-store.ts'
 export { archiveKey, type ArchivedOutput } from './log/archived-output.ts'
+export type {
+  CallMatches,
+  CallSearch,
+  ErrorCount,
+  ErrorGroup,
+  LoggedRun,
+  LoggedRunCursor,
+  LoggedRunQuery,
+} from './log/log-browsing.ts'
+export {
+  codeOfHead,
+  countErrors,
+  defaultExamined,
+  defaultRunLimit,
+  errorHeadLength,
+  runOrder,
+} from './log/log-browsing.ts'
+export {
+  rowHasText,
+  searchedFields,
+  searchNeedles,
+  type SearchNeedles,
+  withContentsUpTo,
+} from './log/search-rows.ts'
 export type { RunStateEntry, RunStateStore } from './log/run-state-store.ts'
 export type {
   AttemptEnd,
@@ -54,6 +79,8 @@ export {
 } from './log/listing.ts'
 export { boundedLog, markPrompt } from './log/bounded-log.ts'
 export { isAbandoned, isOrphan, outcomeUnknown } from './log/orphan.ts'
+export { nowOf } from './log/log-clock.ts'
+export { type LeaseMoment, leaseMoment, LeaseTimer } from './log/lease-timer.ts'
 export { isRunFree } from './log/run-lease.ts'
 export { currentOwnerId, heldHere, isOwnerGone } from './log/process-owner.ts'
 export { isSmithersError, SmithersError } from './errors/smithers-error.ts'

@@ -2,9 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchArguments } from '../../../scripts/bench/effort.ts'
 import { linesOfRun, runKilled } from '../test/fixtures/kill-rounds.ts'
 
-const rounds = Number(process.argv[2] ?? 50)
+const rounds = Number(benchArguments[0] ?? 50)
 const directory = mkdtempSync(join(tmpdir(), 'smithers-killed-'))
 const undisturbed = await runKilled(directory, [])
 const count = { kills: 0, differing: 0, twice: 0, missingUnreported: 0, unknownReported: 0 }

@@ -97,12 +97,32 @@ export const finishRuns: ConformanceGroup = {
       },
     },
     {
+      name: 'a run that its holder leaves queued or waiting keeps its progress, and can be claimed at once',
+      async run({ open }) {
+        const runs = runsOf(await open())
+        for (const status of ['queued', 'waiting'] as const) {
+          const at = { runId: status, leaseToken: 'one' }
+          await runs.claim(runClaim(at))
+          await runs.startAttempt(attemptStart(at))
+          await runs.finishAttempt(attemptEnd(at))
+          await runs.release({ ...at, status, errorJson: null, nowMs: sampleTimeMs + 7 })
+          const [left] = await runs.list({ runId: status })
+          assert.deepEqual([left?.status, left?.leaseToken, left?.ownerId], [status, null, null])
+          const again = await runs.claim(runClaim({ runId: status, leaseToken: 'two' }))
+          assert.ok(again.ok && !again.created)
+          assert.equal(again.run.status, 'running')
+          const [task] = await runs.tasks(status)
+          assert.equal(task?.status, 'finished')
+        }
+      },
+    },
+    {
       name: 'prune removes finished runs whole, and open runs only when they are named',
       async run({ open }) {
         const log = await open()
         const runs = runsOf(log)
         const leaseToken = 'one'
-        for (const runId of ['finished', 'failed', 'stopped', 'running'] as const) {
+        for (const runId of ['finished', 'failed', 'queued', 'waiting', 'running'] as const) {
           const call = await mustStart(log, { runId })
           await log.finish(call, success())
           await runs.claim(runClaim({ runId, leaseToken }))
@@ -117,13 +137,13 @@ export const finishRuns: ConformanceGroup = {
         assert.equal(await log.prune({ maxRows: 0, finishedBeforeMs: sampleTimeMs + 10 }), 1)
         assert.deepEqual(await recordOf(runs, 'finished'), [[], [], [], []])
         assert.deepEqual(await recordOf(runs, 'failed'), before)
-        assert.equal((await log.list({})).length, 3)
+        assert.equal((await log.list({})).length, 4)
         // A run that a process holds stays, although it is named.
         assert.equal(await log.prune({ runs: ['failed', 'running'] }), 1)
         assert.deepEqual(await recordOf(runs, 'failed'), [[], [], [], []])
         const left = (await runs.list({})).map(({ runId }) => runId)
-        assert.deepEqual(left, ['running', 'stopped'])
-        assert.equal((await log.list({})).length, 2)
+        assert.deepEqual(left, ['running', 'waiting', 'queued'])
+        assert.equal((await log.list({})).length, 3)
       },
     },
   ],

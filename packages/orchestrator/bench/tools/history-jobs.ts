@@ -3,11 +3,16 @@ import { createSqliteLog } from '@smithers/log-sqlite'
 import { createToolRun, defineTool, type ToolRun } from '@smithers/tool-core'
 import Database from 'better-sqlite3'
 import { z } from 'zod'
-import { median } from './rounds.ts'
+import { byEffort } from '../../../../scripts/bench/effort.ts'
+import { atMost, type BenchRow, benchRow, figureOf } from '../../../../scripts/bench/result.ts'
 import { nextCall } from './run-tools.ts'
 
-const counts = [1000, 100_000, 1_000_000]
-const rounds = 40
+const counts = byEffort({
+  full: [1000, 100_000, 1_000_000],
+  short: [1000, 100_000, 1_000_000],
+  quick: [1000, 10_000],
+})
+const rounds = byEffort({ full: 40, short: 30, quick: 3 })
 const callsPerRound = 25
 const allowedGrowth = 1.2
 
@@ -21,9 +26,9 @@ const order = defineTool({
 
 /**
  * A call of a second attempt, by the number of calls that the first one made: with a log in SQLite, and in turns, so that
- * a slow moment falls on all. Returns how many promises were missed.
+ * a slow moment falls on all.
  */
-export async function compareHistories(folder: string): Promise<number> {
+export async function compareHistories(folder: string): Promise<readonly BenchRow[]> {
   const attempts = []
   for (const count of counts) {
     const log = createSqliteLog({ path: await filledLog(folder, count) })
@@ -40,20 +45,18 @@ export async function compareHistories(folder: string): Promise<number> {
       if (round >= 0) times.push(((performance.now() - startedAt) * 1000) / callsPerRound)
     }
   }
-  const [base] = attempts.map(({ times }) => median(times))
-  let missed = 0
-  for (const { count, times, openedMs, log } of attempts) {
-    const growth = median(times) / (base ?? Number.NaN)
-    const isMet = growth <= allowedGrowth
-    if (!isMet) missed += 1
-    console.log(
-      `a call after ${count.toLocaleString('en')} earlier ones, SQLite log`.padEnd(70) +
-        `${median(times).toFixed(1).padStart(10)}${(base ?? 0).toFixed(1).padStart(10)}${growth.toFixed(2).padStart(8)}` +
-        `  ≤ ${allowedGrowth} × ${isMet ? 'met' : 'MISSED'} (to open the attempt: ${openedMs.toFixed(0)} ms)`,
-    )
-    await log.close()
-  }
-  return missed
+  const base = figureOf(attempts[0]?.times ?? [])
+  const rows = attempts.map(({ count, times, openedMs }, index) =>
+    benchRow(figureOf(times), {
+      job: `a call after ${count.toLocaleString('en').replaceAll(',', ' ')} earlier ones`,
+      ...(index === 0
+        ? {}
+        : { beside: { name: 'after 1 000', ...base }, goal: atMost(allowedGrowth) }),
+      note: `first call of the attempt: ${openedMs.toFixed(0)} ms`,
+    }),
+  )
+  for (const { log } of attempts) await log.close()
+  return rows
 }
 
 async function execute(run: ToolRun, item: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rgPath } from '@vscode/ripgrep'
@@ -8,8 +8,21 @@ import { nextCall, type RunTools } from './run-tools.ts'
 
 const parallel = 64
 
+/** Why `bwrap` cannot start a command here; undefined where it can. */
+export function whyNoBubblewrap(): string | undefined {
+  const { error, status, stderr } = spawnSync('bwrap', ['--ro-bind', '/', '/', 'true'], {
+    encoding: 'utf8',
+  })
+  if (error !== undefined) return `bwrap does not start: ${error.message}.`
+  return status === 0 ? undefined : `bwrap cannot start a command: ${stderr.trim()}`
+}
+
 /** `bash` of `true`, alone and 64 at once, beside a plain spawn and bubblewrap as one would write it by hand. */
-export function bashJobs(root: string, tools: RunTools): { one: Job; atOnce: Job } {
+export function bashJobs(
+  root: string,
+  tools: RunTools,
+  hasBubblewrap: boolean,
+): { one: Job; atOnce: Job } {
   const { usable } = bareBubblewrap(root)
   const ours = (): Promise<unknown> =>
     tools.usual.bash.execute({ cmd: 'true', args: [] }, nextCall())
@@ -22,7 +35,7 @@ export function bashJobs(root: string, tools: RunTools): { one: Job; atOnce: Job
       name: 'bash of true, isolated',
       ours,
       beside: [
-        { name: 'bare bwrap', work: bubblewrap, atMost: 1 },
+        ...(hasBubblewrap ? [{ name: 'bare bwrap', work: bubblewrap, atMost: 1 }] : []),
         { name: 'plain spawn', work: plain, atMost: 1 },
       ],
     },
@@ -30,7 +43,7 @@ export function bashJobs(root: string, tools: RunTools): { one: Job; atOnce: Job
       name: `bash of true, ${parallel} at once`,
       ours: many(ours),
       beside: [
-        { name: 'bare bwrap', work: many(bubblewrap), atMost: 1 },
+        ...(hasBubblewrap ? [{ name: 'bare bwrap', work: many(bubblewrap), atMost: 1 }] : []),
         { name: 'plain spawn', work: many(plain), atMost: 1 },
       ],
     },

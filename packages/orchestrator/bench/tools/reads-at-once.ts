@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { byEffort } from '../../../../scripts/bench/effort.ts'
+import { atMost, type BenchRow, benchRow, figureOf } from '../../../../scripts/bench/result.ts'
 import { textOf } from './file-jobs.ts'
-import { median, report } from './rounds.ts'
 
 const reads = 1000
-const rounds = 7
+const rounds = byEffort({ full: 7, short: 5, quick: 1 })
 const program = fileURLToPath(new URL('./programs/reads-at-once.ts', import.meta.url))
 
 interface Measured {
@@ -14,8 +15,11 @@ interface Measured {
   readonly growthMb: number
 }
 
-/** 1 000 reads of 1 KB at once, each time in a new process. Returns how many promises were missed. */
-export function compareReadsAtOnce(root: string): number {
+/** 1 000 reads of 1 KB at once, each time in a new process: milliseconds, and the memory that they take in MB. */
+export function compareReadsAtOnce(root: string): {
+  readonly time: BenchRow
+  readonly memory: BenchRow
+} {
   for (let index = 0; index < reads; index += 1) {
     writeFileSync(join(root, `at-once-${index}`), textOf(1024))
   }
@@ -23,20 +27,13 @@ export function compareReadsAtOnce(root: string): number {
   for (let round = 0; round < rounds; round += 1) {
     for (const kind of ['ours', 'plain'] as const) measured[kind].push(measure(root, kind))
   }
-  const of = (kind: 'ours' | 'plain', field: keyof Measured): number =>
-    median(measured[kind].map((each) => each[field]))
-  const name = '1 000 reads of 1 KB at once : readFile'
-  const met = [
-    report(`${name}, ms`, of('ours', 'ms'), of('plain', 'ms'), 0.8),
-    report(
-      `growth of memory, MB (plain: ${of('plain', 'growthMb').toFixed(1)})`,
-      of('ours', 'growthMb'),
-      undefined,
-      30,
-      'MB',
-    ),
-  ]
-  return met.filter((isMet) => !isMet).length
+  const rowOf = (field: keyof Measured, goal: Parameters<typeof atMost>): BenchRow =>
+    benchRow(figureOf(measured.ours.map((each) => each[field])), {
+      job: '1 000 reads of 1 KB at once',
+      beside: { name: 'readFile', ...figureOf(measured.plain.map((each) => each[field])) },
+      goal: atMost(...goal),
+    })
+  return { time: rowOf('ms', [0.8]), memory: rowOf('growthMb', [30, 'median']) }
 }
 
 function measure(root: string, kind: 'ours' | 'plain'): Measured {

@@ -1,4 +1,4 @@
-import { cpus, release } from 'node:os'
+import { atMost, type BenchRow, benchRow, figureOf } from '../../../../scripts/bench/result.ts'
 
 /** One call of a job. Calls are counted through all rounds, from 0. */
 export type Work = (call: number) => unknown
@@ -31,14 +31,14 @@ interface Variant {
 type Prepare = () => unknown
 
 /**
- * Runs jobs and yardsticks in turns, so that a slow moment of the machine falls on all of them, and prints the medians.
- * The order is another in each round: an fsync also waits for what the variant before it has left unwritten. Returns how
- * many promises were missed.
+ * Runs jobs and yardsticks in turns, so that a slow moment of the machine falls on all of them, and returns the medians,
+ * in microseconds a call. The order is another in each round: an fsync also waits for what the variant before it has left
+ * unwritten.
  */
 export async function compare(
   jobs: readonly Job[],
   { rounds, warmUp, prepare }: { rounds: number; warmUp: number; prepare?: Prepare },
-): Promise<number> {
+): Promise<readonly BenchRow[]> {
   const entries = jobs.map((job) => ({
     job,
     ours: variantOf(job.ours, job),
@@ -58,19 +58,15 @@ export async function compare(
       if (round >= 0) variant.times.push(took)
     }
   }
-  let missed = 0
-  for (const { job, ours, beside } of entries) {
-    for (const { yardstick, variant } of beside) {
-      const isMet = report(
-        `${job.name} : ${yardstick.name}`,
-        median(ours.times),
-        variant && median(variant.times),
-        yardstick.atMost,
-      )
-      if (!isMet) missed += 1
-    }
-  }
-  return missed
+  return entries.flatMap(({ job, ours, beside }) =>
+    beside.map(({ yardstick: { name, atMost: limit }, variant }) =>
+      benchRow(figureOf(ours.times), {
+        job: job.name,
+        beside: variant === undefined ? undefined : { name, ...figureOf(variant.times) },
+        goal: atMost(limit, variant === undefined ? 'median' : 'ratio'),
+      }),
+    ),
+  )
 }
 
 function variantOf(work: Work, { calls = 1 }: Job): Variant {
@@ -92,39 +88,4 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
     .map((item) => ({ item, at: Math.random() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ item }) => item)
-}
-
-/** Prints the machine and the head of the table. */
-export function printHead(): void {
-  console.log(
-    `${cpus().length} × ${cpus()[0]?.model.trim()}, ${process.platform} ${release()}, Node ${process.version}\n` +
-      'Medians of rounds that take turns, in microseconds a call.\n',
-  )
-  console.log(
-    `${'job : beside'.padEnd(70)}${'ours'.padStart(10)}${'plain'.padStart(10)}${'ratio'.padStart(8)}  goal`,
-  )
-}
-
-/** Prints one row; returns whether its goal is met. Without `plain`, the goal is an amount. */
-export function report(
-  name: string,
-  ours: number,
-  plain: number | undefined,
-  atMost: number,
-  unit: string = 'µs',
-): boolean {
-  const ratio = plain === undefined ? undefined : ours / plain
-  const isMet = (ratio ?? ours) <= atMost
-  const goal = ratio === undefined ? `≤ ${atMost} ${unit}` : `≤ ${atMost} ×`
-  const figures = [
-    ours.toFixed(1).padStart(10),
-    (plain?.toFixed(1) ?? '–').padStart(10),
-    (ratio?.toFixed(2) ?? '').padStart(8),
-  ].join('')
-  console.log(`${name.padEnd(70)}${figures}  ${goal} ${isMet ? 'met' : 'MISSED'}`)
-  return isMet
-}
-
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

@@ -3,6 +3,7 @@ import type { ConversationMessage, TaskContext, ToolContext } from '../contract/
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { isThenable, type MaybePromise, type Steps } from '../async/maybe-promise.ts'
 import type { CallAbort } from '../async/call-abort.ts'
+import type { CallTrace } from '../journal/call-trace.ts'
 import type { StartRow, ToolCallLog } from '../log/tool-call-log.ts'
 
 /** A call that may need approval. */
@@ -14,6 +15,8 @@ export interface ApprovableCall {
   readonly log: ToolCallLog
   readonly abort: CallAbort
   readonly row: StartRow
+  /** What watches the call. */
+  readonly trace: CallTrace | undefined
   readonly callKey: string
   readonly args: unknown
   readonly messages: readonly ConversationMessage[]

@@ -1,4 +1,5 @@
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import { nowOf } from '../log/log-clock.ts'
 import { isOrphan } from '../log/orphan.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import { type ToolCallRow, usesApproval } from '../log/tool-call-row.ts'
@@ -18,7 +19,7 @@ export function approvalUse(log: ToolCallLog, approvalId: string): MaybePromise<
   return chain(log.list({ approvalId, limit: Infinity }), (rows): ApprovalUse => {
     const user = rows.find(usesApproval)
     if (user === undefined) return { kind: 'unused' }
-    if (user.finishedAtMs === null && !isOrphan(user, Date.now())) return { kind: 'running' }
+    if (user.finishedAtMs === null && !isOrphan(user, nowOf(log))) return { kind: 'running' }
     return { kind: 'used', outcome: outcomeOf(user) }
   })
 }

@@ -4,6 +4,7 @@ import { inTime } from '../async/with-timeout.ts'
 import type { ApprovalSettings } from '../contract/gate-options.ts'
 import type { ToolContext } from '../contract/task-context.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import { nowOf } from '../log/log-clock.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import type { ApprovableCall, ApprovedCall } from './approvable-call.ts'
 import { approvalRejected, approvalsUnsupported } from './approval-errors.ts'
@@ -66,10 +67,11 @@ async function approve(call: ApprovableCall, settings: ApprovalSettings): Promis
   const wanted = { runId, callKey, inputHash: start.inputHash ?? '', limit: 1 }
   for (;;) {
     const [latest] = await store.list(wanted)
-    const approval = latest === undefined ? undefined : await expireIfDue(store, latest)
+    const approval = latest === undefined ? undefined : await expireIfDue(store, latest, nowOf(log))
     switch (approval?.status) {
       case 'rejected':
       case 'expired':
+        tellDecision(call, approval)
         throw approvalRejected(approval)
       case 'pending':
         await repeatRequest(store, approval, call)
@@ -89,8 +91,9 @@ async function approve(call: ApprovableCall, settings: ApprovalSettings): Promis
         }
         // One that runs now keeps this call's start row out of the log; the call then waits for it.
         const approved = await withApproversArguments(store, approval, call, settings)
-        if (approved !== undefined) return approved
-        break
+        if (approved === undefined) break
+        tellDecision(call, approval)
+        return approved
       }
       case 'used':
         await requestApproval(store, call, settings, await noteOfUse(log, approval.id))
@@ -99,6 +102,13 @@ async function approve(call: ApprovableCall, settings: ApprovalSettings): Promis
         await requestApproval(store, call, settings)
     }
   }
+}
+
+function tellDecision(call: ApprovableCall, approval: ApprovalRow): void {
+  const { id: approvalId, status, decidedBy, decidedAtMs, requestedAtMs } = approval
+  const waitMs = Math.max(0, (decidedAtMs ?? nowOf(call.log)) - requestedAtMs)
+  const approved = status === 'approved'
+  call.trace?.event('approval-decided', { approvalId, approved, decidedBy, waitMs })
 }
 
 async function noteOfUse(log: ToolCallLog, approvalId: string): Promise<string> {
@@ -124,6 +134,7 @@ async function requestApproval(
   note?: string,
 ): Promise<void> {
   const stored = await store.request(await createApprovalRequest(call, settings, note))
+  call.trace?.event('approval-requested', { approvalId: stored.id })
   const approvalId = sdkApprovalOf(call.messages, call.row.toolCallId ?? '')
   if (approvalId === undefined || stored.status !== 'pending') return
   const decidedBy = `ai-sdk:${approvalId}`
@@ -131,7 +142,7 @@ async function requestApproval(
   const { runId, callKey } = stored
   const earlier = await store.list({ runId, callKey, limit: Infinity })
   if (earlier.some((row) => row.decidedBy === decidedBy)) return
-  await recordDecision(store, stored, { approved: true, decidedBy })
+  await recordDecision(store, stored, { approved: true, decidedBy }, nowOf(call.log))
 }
 
 /** Shows the approver the call that requested last, in case another attempt makes it again. */
@@ -174,7 +185,7 @@ async function withApproversArguments(
   await store.update(id, 'approved', {
     ...undecided,
     prompt: promptWithNote(policy.redact.hideIn(note), prompt, call),
-    expiresAtMs: ttlMs === undefined ? null : Date.now() + ttlMs,
+    expiresAtMs: ttlMs === undefined ? null : nowOf(call.log) + ttlMs,
   })
   return undefined
 }

@@ -4,6 +4,7 @@ import { loggedInput } from '../journal/log-mappers.ts'
 import { recordJson } from '../json/recorded-json.ts'
 import { type Redaction, redactedText } from '../json/redaction.ts'
 import type { ApprovalRow } from '../log/approval-store.ts'
+import { nowOf } from '../log/log-clock.ts'
 import { approvalPreview } from './approval-preview.ts'
 import type { ApprovableCall } from './approvable-call.ts'
 
@@ -19,7 +20,7 @@ export async function createApprovalRequest(
 ): Promise<ApprovalRow> {
   const { definition, task, policy, row, callKey, args } = call
   const { runId, nodeId, iteration, attempt, toolName, inputJson, idempotencyKey } = row
-  const requestedAtMs = Date.now()
+  const requestedAtMs = nowOf(task.log)
   const defaults = settings.defaults?.(args)
   return {
     id: `apr_${crypto.randomUUID()}`,

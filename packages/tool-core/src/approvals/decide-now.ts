@@ -3,6 +3,7 @@ import { abortedError } from '../journal/call-errors.ts'
 import type { ApprovalSettings } from '../contract/gate-options.ts'
 import type { ApprovalDecision, ApprovalRequest } from '../contract/on-approval.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import { nowOf } from '../log/log-clock.ts'
 import type { ApprovableCall } from './approvable-call.ts'
 import { approvalRequired } from './approval-errors.ts'
 import { checkApprovedArguments } from './check-approved-arguments.ts'
@@ -11,7 +12,7 @@ import { recordDecision } from './record-decision.ts'
 /** What the question needs of a call. */
 export interface DecidedCall extends Pick<ApprovableCall, 'args' | 'policy' | 'context'> {
   readonly definition: Pick<ApprovableCall['definition'], 'schema' | 'timeoutMs'>
-  readonly task: Pick<ApprovableCall['task'], 'timeoutMs'>
+  readonly task: Pick<ApprovableCall['task'], 'timeoutMs' | 'log'>
 }
 
 /**
@@ -63,7 +64,7 @@ export async function decideNow(
       }
     }
     // When another decision was faster, that one counts.
-    await recordDecision(store, pending, decision)
+    await recordDecision(store, pending, decision, nowOf(task.log))
     return
   }
 }
@@ -84,7 +85,7 @@ async function recordLate(
       if (!(await checkApprovedArguments(definition.schema, approvedArgs, task.timeoutMs)).ok)
         return
     }
-    await recordDecision(store, pending, decision)
+    await recordDecision(store, pending, decision, nowOf(task.log))
   } catch {
     // The request stays pending, and the next attempt repeats it.
   }
@@ -110,8 +111,8 @@ function assertDecided(
 /** How long to wait for an answer, in milliseconds. */
 function timeLeft(
   { expiresAtMs }: ApprovalRow,
-  { definition, policy }: Pick<DecidedCall, 'definition' | 'policy'>,
+  { definition, policy, task }: Pick<DecidedCall, 'definition' | 'policy' | 'task'>,
 ): number {
-  const untilExpired = expiresAtMs === null ? Infinity : Math.max(0, expiresAtMs - Date.now())
+  const untilExpired = expiresAtMs === null ? Infinity : Math.max(0, expiresAtMs - nowOf(task.log))
   return Math.min(policy.approvalTimeoutMs, definition.timeoutMs ?? Infinity, untilExpired)
 }

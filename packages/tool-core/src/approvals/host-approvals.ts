@@ -3,6 +3,7 @@ import { SmithersError } from '../errors/smithers-error.ts'
 import type { CallRecord } from '../journal/call-record.ts'
 import { recordOf } from '../journal/record-network-use.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
+import { nowOf } from '../log/log-clock.ts'
 import { approvalsOf } from './approve-call.ts'
 import { decideNow } from './decide-now.ts'
 import {
@@ -166,13 +167,13 @@ type HostAnswer =
 async function grantedIn(
   store: ApprovalStore,
   request: HostOfCall,
-  { journal: { policy } }: CallRecord,
+  { journal: { policy, task } }: CallRecord,
 ): Promise<{
   readonly made: ApprovalRow
   readonly ofHost: readonly ApprovalRow[]
   readonly granted: ApprovalRow | undefined
 }> {
-  const made = await hostRequest(request, policy.redact)
+  const made = await hostRequest(request, policy.redact, nowOf(task.log))
   const { runId, inputHash, callKey } = made
   const rows = await store.list({ runId, inputHash, limit: Infinity })
   const ofHost = rows.filter(isHostApproval)
@@ -190,7 +191,8 @@ async function answerOf(
   const { made, ofHost, granted } = await grantedIn(store, request, record)
   if (granted !== undefined) return { kind: 'decided', allowed: true }
   const latest = ofHost.find((row) => row.callKey === made.callKey)
-  const row = await expireIfDue(store, latest ?? (await store.request(made)))
+  const asked = latest ?? (await store.request(made))
+  const row = await expireIfDue(store, asked, nowOf(record.journal.task.log))
   if (row.status === 'rejected' || row.status === 'expired') {
     return { kind: 'decided', allowed: false, why: refusalText(row) }
   }

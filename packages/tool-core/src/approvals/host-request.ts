@@ -15,10 +15,15 @@ export interface HostOfCall {
   readonly row: StartRow
 }
 
-/** The request for approval of a connection, as the store keeps it. */
+/**
+ * The request for approval of a connection, as the store keeps it.
+ *
+ * @param requestedAtMs By the clock of the log.
+ */
 export async function hostRequest(
   { host, port, command, row }: HostOfCall,
   redact: Redaction,
+  requestedAtMs: number,
 ): Promise<ApprovalRow> {
   const { runId, nodeId, iteration, attempt, toolName, inputHash, idempotencyKey } = row
   // Secrets are hidden in the whole, since a part of one is not found.
@@ -42,7 +47,7 @@ export async function hostRequest(
     inputSchemaJson: JSON.stringify(schema),
     prompt: `Let ${redact.hideIn(`${toolName} connect to ${host}:${port}`)}? Command: ${beginningOf(visible, mostInPrompt)}`,
     defaultsJson: null,
-    requestedAtMs: Date.now(),
+    requestedAtMs,
     expiresAtMs: null,
     ...undecided,
     previewJson: null,

@@ -2,6 +2,7 @@ import { getToolContext } from '../context/ambient-context.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
 import { boundedLog } from '../log/bounded-log.ts'
+import { nowOf } from '../log/log-clock.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
 import { disownError } from '../journal/error-effect.ts'
@@ -62,11 +63,12 @@ async function resolveApproval(options: ResolveToolApprovalOptions): Promise<App
       'approvedArgs go with approved: true. Leave them out of a rejection.',
     )
   }
-  const store = approvalsOf(logOf(options))
-  const row = await expireIfDue(store, await find(store, options))
+  const log = logOf(options)
+  const store = approvalsOf(log)
+  const row = await expireIfDue(store, await find(store, options), nowOf(log))
   if (row.status !== 'pending') return settled(row, options)
   if (approvedArgs !== undefined) await check(row, approvedArgs)
-  await recordDecision(store, row, options)
+  await recordDecision(store, row, options, nowOf(log))
   const [decided] = await store.list({ id: row.id, limit: 1 })
   // Another decision may have been faster.
   return settled(decided ?? row, options)
@@ -82,14 +84,15 @@ export async function pendingApprovals(location: ApprovalLocation = {}): Promise
 }
 
 async function listPending(location: ApprovalLocation): Promise<ApprovalRow[]> {
-  const store = approvalsOf(logOf(location))
+  const log = logOf(location)
+  const store = approvalsOf(log)
   const { runId } = location
   const rows = await store.list({
     status: 'pending',
     ...(runId === undefined ? {} : { runId }),
     limit: Infinity,
   })
-  const current = await Promise.all(rows.map((row) => expireIfDue(store, row)))
+  const current = await Promise.all(rows.map((row) => expireIfDue(store, row, nowOf(log))))
   return current.filter(({ status }) => status === 'pending').toReversed()
 }
 

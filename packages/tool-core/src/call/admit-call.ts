@@ -1,17 +1,21 @@
 import { settled, type Steps } from '../async/maybe-promise.ts'
 import type { OnRetry } from '../contract/tool-definition.ts'
-import { isSmithersError } from '../errors/smithers-error.ts'
-import { type Admission, passGates } from '../gates/pass-gates.ts'
-import type { CachedResult } from '../gates/result-cache.ts'
 import { type CallSummary, summarizeRow } from '../history/call-summary.ts'
 import type { CallIdentity } from '../history/call-identity.ts'
 import { decideReplay, onRetryOf, type ReplayDecision } from '../history/replay-decision.ts'
-import { fencedError, inProgressError } from '../journal/call-errors.ts'
+import {
+  fencedError,
+  inProgressError,
+  isSuperseded,
+  lateStartError,
+} from '../journal/call-errors.ts'
 import { waitForHolder } from '../journal/wait-for-holder.ts'
-import { boundedLog } from '../log/bounded-log.ts'
+import { nowOf } from '../log/log-clock.ts'
 import type { ToolCallClaim, ToolCallRow } from '../log/tool-call-row.ts'
 import { createCallContext } from './call-context.ts'
 import { awaited, type BegunCall, type CallScope, stoppedError, waitError } from './call-scope.ts'
+import { recordContents } from './record-contents.ts'
+import { makeRoom } from './make-room.ts'
 import {
   answerFromRecord,
   noteRepetition,
@@ -19,6 +23,7 @@ import {
   refuseRepetition,
   verifyPrior,
 } from './replay-call.ts'
+import { answerFromCache, releaseReservation, visitGates } from './visit-gates.ts'
 
 /** A valid call, and what is known of earlier ones. */
 export interface LocatedCall {
@@ -28,7 +33,7 @@ export interface LocatedCall {
   readonly prior: readonly CallSummary[]
   /** An earlier call that this one may be a rewording of. */
   readonly reworded: CallSummary | undefined
-  /** The conversation holds this very call. */
+  /** The call has been made before under its id: see `CallOccurrence`. */
   readonly continued: boolean
 }
 
@@ -54,6 +59,7 @@ export class CallAdmission {
     this.#args = args
     this.#prior = prior
     this.#reworded = reworded
+    call.record.trace?.follows(prior.at(-1))
   }
 
   /** Decides on what is known of earlier calls, and does it; again when more becomes known. */
@@ -115,12 +121,16 @@ export class CallAdmission {
     decision: ReplayDecision,
   ): Steps<BegunCall | undefined> {
     const call = this.#call
-    const admitted = yield* this.#visitGates(gates)
+    const admitted = yield* visitGates(call, gates, {
+      args: this.#args,
+      callKey: this.#callKey,
+      context: () => this.#running().context,
+    })
     if (admitted.args !== this.#args) {
       this.#args = admitted.args
       call.record.describeInput(admitted.args)
     }
-    if (admitted.kind === 'answer') return yield* this.#answerFromCache(admitted.result)
+    if (admitted.kind === 'answer') return yield* answerFromCache(call, admitted.result)
     call.reservation = admitted.reservation
     let runs = false
     try {
@@ -131,67 +141,27 @@ export class CallAdmission {
       runs = begun?.kind === 'run'
       return begun
     } finally {
-      if (!runs) this.#releaseReservation()
+      if (!runs) releaseReservation(call)
     }
-  }
-
-  *#visitGates(gates: NonNullable<CallScope['definition']['gates']>): Steps<Admission> {
-    const { definition, task, journal, record, options, finish } = this.#call
-    try {
-      return yield* passGates({
-        definition,
-        gates,
-        task,
-        policy: journal.policy,
-        row: record.row,
-        callKey: this.#callKey,
-        args: this.#args,
-        messages: options.messages,
-        context: () => this.#running().context,
-        abort: this.#call.abort,
-        log:
-          definition.timeoutMs === undefined
-            ? journal.log
-            : boundedLog(task.log, Math.min(journal.policy.logTimeoutMs, definition.timeoutMs)),
-      })
-    } catch (thrown) {
-      const error = waitError(this.#call, thrown)
-      const waits = isSmithersError(error) && error.code === 'TOOL_APPROVAL_REQUIRED'
-      // Outside a run there is nothing to pause or to resume.
-      if (waits && !task.ephemeral) journal.pause.add(error)
-      return yield* finish.refuse(error)
-    }
-  }
-
-  *#answerFromCache({ output, callToken }: CachedResult): Steps<BegunCall> {
-    const { record, finish } = this.#call
-    const hit = { status: 'success', effect: 'none', fromCache: true } as const
-    yield* finish.recordUnrun({
-      ...hit,
-      output: record.describeOutput(output),
-      replayOf: callToken,
-    })
-    return { kind: 'answer', output }
-  }
-
-  #releaseReservation(): void {
-    const { reservation } = this.#call
-    this.#call.reservation = undefined
-    reservation?.release()
   }
 
   /** Stores the start row; undefined when another call had the key or the approval, so its outcome counts first. */
   *#start(decision: ReplayDecision): Steps<BegunCall | undefined> {
     const call = this.#call
     const { task, journal, record, finish, abort } = call
+    yield* settled(recordContents(call, this.#args, () => this.#running().context))
     const holder = yield* this.#storeStart()
     if (holder !== undefined) {
-      yield* this.#awaitHolder(holder)
+      const moved = makeRoom(call, this.#identity, holder)
+      if (moved === undefined) yield* this.#awaitHolder(holder)
+      else this.#prior = moved.prior
       return undefined
     }
     if (record.stored && !task.ephemeral) {
       const { callToken, toolName } = record.row
-      journal.leases.hold(callToken, () => abort.abort(fencedError(toolName, callToken)))
+      const onLost = (): void => abort.abort(fencedError(toolName, callToken))
+      const isHeld = yield* journal.leases.hold(callToken, record.startSentAt, onLost)
+      if (!isHeld) return yield* finish.refuse(lateStartError(toolName, callToken))
     }
     const stopped = stoppedError(call)
     if (stopped !== undefined) return yield* finish.refuse(stopped)
@@ -212,6 +182,7 @@ export class CallAdmission {
       })
       return started.ok ? undefined : started.existing
     } catch (error) {
+      if (isSuperseded(error)) finish.superseded(error)
       const ended = waitError(this.#call, error)
       if (ended !== error) return yield* finish.refuse(ended)
       finish.withoutLog(error)
@@ -249,6 +220,7 @@ export class CallAdmission {
     const { log } = call.journal
     const { timeoutMs } = call.task
     const { signal } = call.abort
+    const since = performance.now()
     let holder: ToolCallRow | undefined
     try {
       holder = yield* awaited(call, waitForHolder(log, existing, { waitMs: timeoutMs, signal }))
@@ -257,6 +229,7 @@ export class CallAdmission {
       if (ended !== error) yield* call.finish.refuse(ended)
       call.finish.withoutLog(error)
     }
+    call.record.trace?.event('claim-wait', { waitMs: performance.now() - since })
     if (holder === undefined) {
       yield* call.finish.refuse(inProgressError(existing.toolName, timeoutMs, this.#key))
       return
@@ -264,7 +237,7 @@ export class CallAdmission {
     // The loser of a race to the very same call gets the winner's output, whatever the tool does on a retry.
     this.#raced ||= holder.status === 'success'
     this.#reworded = undefined
-    this.#prior = [...this.#prior, summarizeRow(holder, Date.now())]
+    this.#prior = [...this.#prior, summarizeRow(holder, nowOf(call.task.log))]
   }
 
   /** Which call of the run this is, in every attempt; the documented key of a task does not tell its calls apart. */

@@ -6,7 +6,7 @@ import { CallAdmission } from './admit-call.ts'
 import { type BegunCall, type CallScope, stoppedError, waitError } from './call-scope.ts'
 import { hintAtMissingRun } from './definition-warning.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
-import { lateBeginError } from '../journal/call-errors.ts'
+import { isSuperseded, lateBeginError } from '../journal/call-errors.ts'
 import { withTimeout } from '../async/with-timeout.ts'
 import { runSchema, type SchemaResult } from '../contract/run-schema.ts'
 import { isParsed } from './parsed-input.ts'
@@ -20,6 +20,7 @@ export function* beginCall(call: CallScope, given: unknown): Steps<BegunCall> {
   try {
     yield* journal.open(call.abort)
   } catch (error) {
+    if (isSuperseded(error)) finish.superseded(error)
     const ended = waitError(call, error)
     if (ended !== error) return yield* finish.refuse(ended)
     finish.withoutLog(error)

@@ -9,6 +9,7 @@ import type { GateReservation } from '../gates/gate-reservation.ts'
 import type { CallHistory } from '../history/call-history.ts'
 import { type AttemptJournal, journalOf } from '../journal/attempt-journal.ts'
 import { abortedError, lateBeginError } from '../journal/call-errors.ts'
+import { lostCall } from '../journal/call-trace.ts'
 import { CallRecord } from '../journal/call-record.ts'
 import { departuresUntilNow } from '../journal/error-effect.ts'
 import type { SettleFinalAnswer } from '../journal/final-answer.ts'
@@ -70,7 +71,9 @@ export function openCall(
 }
 
 /** The call is over, however it ended. */
-export function leaveCall({ settleFinalAnswer, journal }: CallScope): void {
+export function leaveCall({ settleFinalAnswer, journal, record }: CallScope): void {
+  // Only of a call that the log refused before it could end.
+  record.trace?.end(() => lostCall(record.row, record.ran, journal.fatal?.code ?? null))
   // Without effect when the call was valid.
   settleFinalAnswer?.(false)
   journal.pause.end()

@@ -1,5 +1,6 @@
 import type { Steps } from '../async/maybe-promise.ts'
 import { budgetOfError } from './budget-of-call.ts'
+import { nowOf } from '../log/log-clock.ts'
 import type { CallScope } from './call-scope.ts'
 import { errorWithMessage } from './error-with-message.ts'
 import { fitBudget } from './fit-budget.ts'
@@ -33,5 +34,6 @@ function* archiveMessage({ journal, record }: CallScope, error: Error): Steps<bo
   if (state === undefined || capabilities.state !== true) return false
   if ('logMessage' in error && typeof error.logMessage === 'string') return false
   const { row } = record
-  return yield* archiveText(redact.hideIn(error.message), { store: state, row, onLogError })
+  const nowMs = nowOf(journal.task.log)
+  return yield* archiveText(redact.hideIn(error.message), { store: state, row, nowMs, onLogError })
 }

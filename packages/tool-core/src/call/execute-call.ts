@@ -1,4 +1,4 @@
-import { drive, type Steps } from '../async/maybe-promise.ts'
+import { drive, type MaybePromise, type Steps } from '../async/maybe-promise.ts'
 import { runWithinTask } from '../context/ambient-context.ts'
 import type { ToolCallOptions } from '../contract/tool-call-options.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
@@ -19,7 +19,9 @@ export async function executeCall(
 ): Promise<unknown> {
   const call = openCall(definition, options)
   try {
-    return await drive(runCall(call, args))
+    const { trace } = call.record
+    const run = (): MaybePromise<unknown> => drive(runCall(call, args))
+    return await (trace === undefined ? run() : trace.run(run))
   } finally {
     leaveCall(call)
   }
@@ -45,6 +47,7 @@ function* runTool(
   const { definition, task, record } = call
   const limit = definition.timeoutMs === undefined ? undefined : startTimeLimit(call)
   try {
+    record.ran = true
     const started = record.events.around(record.row, () =>
       runWithinTask(task, () => definition.execute(args, context)),
     )

@@ -11,6 +11,8 @@ import { archiveKey, type ArchivedOutput } from '../log/archived-output.ts'
 export interface ArchiveOptions {
   readonly store: RunStateStore
   readonly row: StartRow
+  /** By the clock of the log. Milliseconds since the epoch. */
+  readonly nowMs: number
   readonly onLogError: (error: unknown) => void
 }
 
@@ -42,7 +44,7 @@ export function* inlineOutput(
 /** Keeps a text for `get_tool_response`; false when the log did not take it. */
 export function* archiveText(
   text: string,
-  { store, row, onLogError }: ArchiveOptions,
+  { store, row, nowMs, onLogError }: ArchiveOptions,
 ): Steps<boolean> {
   const { runId, callToken, toolName, toolCallId } = row
   const archived: ArchivedOutput = { toolName, toolCallId, text }
@@ -53,7 +55,7 @@ export function* archiveText(
         key: archiveKey(callToken),
         version: 1,
         valueJson: JSON.stringify(archived),
-        updatedAtMs: Date.now(),
+        updatedAtMs: nowMs,
       }),
     )
   } catch (error) {

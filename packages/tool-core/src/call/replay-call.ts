@@ -50,6 +50,8 @@ export async function verifyPrior(
   } catch (error) {
     return drive(finish.refuse(stoppedError(call) ?? unverifiedError(prior.toolName, error)))
   }
+  const said = { true: 'happened', false: 'did not happen', unknown: 'unknown' } as const
+  record.trace?.event('verify', { answer: said[`${answer.happened}`] })
   if (answer.happened === true) {
     const { output } = answer
     const replay = { status: 'success', effect: 'none', replayOf: prior.callToken } as const

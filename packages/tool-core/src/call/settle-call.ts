@@ -6,6 +6,7 @@ import { errorWithNotice } from './error-with-message.ts'
 import { errorWithinBudget } from './error-within-budget.ts'
 import { inlineOutput } from './inline-output.ts'
 import { readableError } from '../json/readable-error.ts'
+import { nowOf } from '../log/log-clock.ts'
 
 /** Records the output, and returns what the agent gets of it. */
 export function* succeedCall(call: CallScope, output: unknown): Steps<unknown> {
@@ -54,6 +55,7 @@ export function* shownOutput(call: CallScope, output: unknown): Steps<unknown> {
     maxBytes,
     store,
     row: record.row,
+    nowMs: nowOf(journal.task.log),
     redact,
     onLogError,
     responseTool: journal.responseTool,

@@ -31,7 +31,9 @@ async function* streamAndLeave(call: CallScope, given: unknown): AsyncGenerator<
 
 async function* stream(call: CallScope, given: unknown): AsyncGenerator<unknown, void> {
   const { definition, task, record } = call
-  const begun = await drive(beginCall(call, given))
+  const { trace } = record
+  const within = <Result>(fn: () => Result): Result => (trace === undefined ? fn() : trace.run(fn))
+  const begun = await within(() => drive(beginCall(call, given)))
   noteArguments(call, given)
   if (begun.kind === 'answer') {
     yield noted(call, begun.output)
@@ -39,8 +41,11 @@ async function* stream(call: CallScope, given: unknown): AsyncGenerator<unknown,
   }
   const { args, context } = begun
   const limit = startTimeLimit(call)
-  const values = record.events.around(record.row, () =>
-    runWithinTask(task, () => definition.execute(args, context) as AsyncIterable<unknown>),
+  record.ran = true
+  const values = within(() =>
+    record.events.around(record.row, () =>
+      runWithinTask(task, () => definition.execute(args, context) as AsyncIterable<unknown>),
+    ),
   )
   const iterator = values[Symbol.asyncIterator]()
   let last: unknown
@@ -48,7 +53,7 @@ async function* stream(call: CallScope, given: unknown): AsyncGenerator<unknown,
   try {
     for (;;) {
       // A generator runs in the context of the code that asks for its next value.
-      const step = await limit.race(runWithinTask(task, () => iterator.next()))
+      const step = await limit.race(within(() => runWithinTask(task, () => iterator.next())))
       if (step.done === true) break
       last = step.value
       yield noted(call, last)

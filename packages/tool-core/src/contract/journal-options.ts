@@ -1,3 +1,4 @@
+import type { ToolTelemetry } from './telemetry.ts'
 import type { OnApproval } from './on-approval.ts'
 import { compileRedaction, type Redaction, type RedactionOptions } from '../json/redaction.ts'
 
@@ -8,6 +9,9 @@ import { compileRedaction, type Redaction, type RedactionOptions } from '../json
  * `'strict'`: refuse to repeat until the key is allowed.
  */
 export type RunSafety = 'warn' | 'reuse' | 'strict'
+
+/** Which earlier calls of its task an attempt counts: see {@link JournalOptions.lineage}. */
+export type Lineage = 'auto' | 'fresh' | 'continued' | 'journaled'
 
 /** Options of a run that concern keys, the journal and retries. */
 export interface JournalOptions {
@@ -26,10 +30,13 @@ export interface JournalOptions {
   /**
    * Whether this attempt continues the conversation of an earlier one. `'auto'` reads it off the messages;
    * `'continued'` counts every finished call of earlier attempts, also when the messages were pruned; `'fresh'` none.
+   * `'journaled'` is for a workflow engine that replays the model's answers: a call of the task with the same `toolCallId`
+   * and the same arguments is this very call, so what it returned is returned again, whatever the messages hold. The ids
+   * must be unique within the task.
    *
    * @default 'auto'
    */
-  readonly lineage?: 'auto' | 'fresh' | 'continued' | undefined
+  readonly lineage?: Lineage | undefined
   /** What the log, events and traces must not see, beyond the default key names. */
   readonly redact?: RedactionOptions | undefined
   /** Limit of a recorded input, in bytes. @default maxOutputBytes */
@@ -65,8 +72,19 @@ export interface JournalOptions {
    * @default 3_600_000 (one hour)
    */
   readonly approvalTimeoutMs?: number | undefined
+  /** What watches the calls of the run; `false`: nothing does. @default what `registerToolTelemetry` was given */
+  readonly telemetry?: ToolTelemetry | false | undefined
   /** Keep `approvalPreview` of tools with requests for approval. @default true */
   readonly previews?: boolean | undefined
+  /**
+   * Keep what calls change, for later: the log of a call whose tool has an `approvalPreview` with a `patch`, such as
+   * `write`, `edit` and `replace`, gets that patch as `$patch` beside the logged arguments, redacted and cut to 64 KiB.
+   * It is computed before the call is recorded, so such a call begins a little later. The contents of files are then in
+   * the log.
+   *
+   * @default false
+   */
+  readonly recordContents?: boolean | undefined
 }
 
 /** {@link JournalOptions}, complete. */
@@ -75,7 +93,7 @@ export interface JournalPolicy {
   readonly keyScope: 'call' | 'task'
   readonly keySecret: string | undefined
   readonly safety: RunSafety
-  readonly lineage: 'auto' | 'fresh' | 'continued'
+  readonly lineage: Lineage
   readonly redact: Redaction
   readonly maxInputBytes: number | undefined
   readonly errorStacks: boolean
@@ -86,6 +104,8 @@ export interface JournalPolicy {
   readonly logTimeoutMs: number
   readonly approvalTimeoutMs: number
   readonly previews: boolean
+  readonly recordContents: boolean
+  readonly telemetry: ToolTelemetry | false | undefined
   readonly maxInlineOutputBytes: number | undefined
   /** An engine supplied a snapshot, so there is something to call. */
   readonly snapshots: boolean
@@ -114,6 +134,8 @@ export function completeJournalOptions(
     logTimeoutMs: options.logTimeoutMs ?? 30_000,
     approvalTimeoutMs: options.approvalTimeoutMs ?? 3_600_000,
     previews: options.previews ?? true,
+    recordContents: options.recordContents ?? false,
+    telemetry: options.telemetry,
     maxInlineOutputBytes: options.maxInlineOutputBytes,
     ...facts,
   })

@@ -79,6 +79,8 @@ const runOptions = {
   maxInlineOutputBytes: true,
   onApproval: true,
   previews: true,
+  recordContents: true,
+  telemetry: true,
   logTimeoutMs: true,
   approvalTimeoutMs: true,
   maxWarningBytes: true,
@@ -106,11 +108,11 @@ export function checkRunOptions(options: ToolContextOptions): void {
   checks.texts('namespace')
   checks.wholeNumber('iteration', 0)
   checks.wholeNumber('attempt', 1)
-  checks.flags('allowNetwork', 'errorStacks', 'previews')
+  checks.flags('allowNetwork', 'errorStacks', 'previews', 'recordContents')
   checks.functions('durabilitySnapshot', 'onLogError', 'onApproval')
   checks.oneOf('keyScope', ['call', 'task'])
   checks.oneOf('safety', ['warn', 'reuse', 'strict'])
-  checks.oneOf('lineage', ['auto', 'fresh', 'continued'])
+  checks.oneOf('lineage', ['auto', 'fresh', 'continued', 'journaled'])
   checks.amount('maxOutputBytes', 'bytes (10 MiB)', 10 * mebibyte)
   for (const name of ['maxInputBytes', 'maxInlineOutputBytes', 'maxWarningBytes']) {
     checks.amount(name, 'of bytes')
@@ -129,6 +131,7 @@ export function checkRunOptions(options: ToolContextOptions): void {
   checks.fits('isolation', "'auto', 'require', 'none' or { require: […] }", isIsolation)
   checks.fits('log', `a ToolCallLog, which has ${logMethods.join(', ')}`, isLog)
   checks.fits('abortSignal', 'an AbortSignal', isAbortSignal)
+  checks.fits('telemetry', 'false, or an object with beginCall', isTelemetry)
   checks.fits('redact', '{ keys, values, replace }', isObject)
 }
 
@@ -155,6 +158,10 @@ function isIsolation(value: unknown): boolean {
 
 function isLog(value: unknown): boolean {
   return isObject(value) && logMethods.every((name) => typeof value[name] === 'function')
+}
+
+function isTelemetry(value: unknown): boolean {
+  return value === false || (isObject(value) && typeof value['beginCall'] === 'function')
 }
 
 /** Also one of another realm, or of a library that brings its own. */

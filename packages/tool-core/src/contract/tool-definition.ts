@@ -59,6 +59,8 @@ export interface ToolDefinition {
   readonly modelBudget: ModelBudget | undefined
   /** Undefined for a tool without any, which pays nothing for them. */
   readonly gates: GateSettings | undefined
+  /** Shows what a call would change, also of a tool that needs no approval. */
+  readonly preview: ((args: unknown, ctx: ToolContext) => unknown) | undefined
   readonly logInput: ((args: unknown) => unknown) | undefined
   readonly logOutput: ((output: unknown) => unknown) | undefined
   readonly warn: (message: string) => void

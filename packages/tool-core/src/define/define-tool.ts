@@ -112,6 +112,7 @@ function resolveDefinition(
     returnsWholeText: options.returnsWholeText ?? false,
     modelBudget: options.modelBudget && Object.freeze({ ...options.modelBudget }),
     gates,
+    preview: options.approvalPreview,
     logInput: options.logInput,
     logOutput: options.logOutput,
     warn: options.warn ?? warnOnConsole,

@@ -1,3 +1,4 @@
+import { nowOf } from '../log/log-clock.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import { settled, type Steps } from '../async/maybe-promise.ts'
 import type { ApprovalRow, ApprovalStore } from '../log/approval-store.ts'
@@ -48,7 +49,7 @@ function* openApprovals(
   if (approvals === undefined || capabilities.approvals !== true) return []
   const pending = yield* settled(withStatus(approvals, runId, 'pending'))
   const approved = yield* settled(withStatus(approvals, runId, 'approved'))
-  const nowMs = Date.now()
+  const nowMs = nowOf(log)
   const open = [...pending, ...approved].filter(
     ({ toolName: name, status, expiresAtMs }) =>
       name === toolName && (status === 'approved' || (expiresAtMs ?? Infinity) > nowMs),

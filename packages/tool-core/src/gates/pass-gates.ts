@@ -7,6 +7,7 @@ import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { hashInput } from '../history/call-identity.ts'
 import { canonicalJson } from '../json/canonical-json.ts'
 import type { CallAbort } from '../async/call-abort.ts'
+import type { CallTrace } from '../journal/call-trace.ts'
 import type { StartRow, ToolCallLog } from '../log/tool-call-log.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
@@ -39,6 +40,8 @@ export interface CallAtGates {
   readonly log: ToolCallLog
   readonly abort: CallAbort
   readonly row: StartRow
+  /** What watches the call. */
+  readonly trace: CallTrace | undefined
   /** The same for the same call in every attempt, and for no other call of the run. */
   readonly callKey: string
   readonly args: unknown

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { notPromised } from '../async/not-promised.ts'
 import { depart, departuresUntilNow, effectOfError } from '../journal/error-effect.ts'
+import { recordOf } from '../journal/record-network-use.ts'
+import type { CallTelemetryEvents } from '../contract/telemetry.ts'
 import { isSmithersError, SmithersError } from '../errors/smithers-error.ts'
 import type { ToolContext } from '../contract/task-context.ts'
 import type { RetrySettings, ThrownValue } from '../contract/gate-options.ts'
@@ -16,6 +18,7 @@ export function withRetries(
       toolName,
       settings,
       () => ctx.abortSignal,
+      (retry) => recordOf(ctx)?.trace?.event('retry', retry),
       () => execute(args, ctx),
     )
 }
@@ -30,6 +33,7 @@ async function runWithRetries(
   toolName: string,
   settings: RetrySettings,
   signalOf: () => AbortSignal,
+  onRetry: (retry: CallTelemetryEvents['retry']) => void,
   work: () => unknown,
 ): Promise<unknown> {
   let mayHaveTakenEffect = false
@@ -48,7 +52,9 @@ async function runWithRetries(
       }
       const reasons = [signal.reason]
       mayHaveTakenEffect ||= effectOfError(error, { since, reasons }) !== 'none'
-      await pause(pauseMs(settings, tries), signal)
+      const delayMs = pauseMs(settings, tries)
+      onRetry({ tries, delayMs })
+      await pause(delayMs, signal)
     }
   }
 }

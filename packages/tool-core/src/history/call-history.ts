@@ -1,6 +1,7 @@
 import type { ConversationMessage } from '../contract/task-context.ts'
+import type { Lineage } from '../contract/journal-options.ts'
 import type { CallIdentity } from './call-identity.ts'
-import type { CallSummary } from './call-summary.ts'
+import { type CallSummary, outcomeOf } from './call-summary.ts'
 import { awaitsResult, callIdsBefore } from './conversation.ts'
 import { PriorCalls, type PriorIntent } from './prior-calls.ts'
 import { RepetitionNotes } from './repetition-notes.ts'
@@ -8,7 +9,7 @@ import { RepetitionNotes } from './repetition-notes.ts'
 /** Which call of the task a new call is. */
 export interface CallOccurrence {
   readonly occurrence: number
-  /** The conversation already holds this very call, without a result. */
+  /** The call has been made before under its id: the conversation holds it without a result, or an engine asks for it again. */
   readonly continued: boolean
   /** The earlier calls of the same intent and occurrence, oldest first. */
   readonly prior: readonly CallSummary[]
@@ -16,7 +17,7 @@ export interface CallOccurrence {
 
 /** The calls of one task: those that earlier attempts left in the log, and those begun here. */
 export class CallHistory {
-  readonly #lineage: 'auto' | 'fresh' | 'continued'
+  readonly #lineage: Lineage
   #prior = new PriorCalls([])
   readonly #begun = new Map<string, EqualCalls>()
   readonly #begunIds = new Set<string>()
@@ -28,7 +29,7 @@ export class CallHistory {
   /** The agent has been warned of the effects of earlier attempts. */
   warned = false
 
-  constructor(lineage: 'auto' | 'fresh' | 'continued') {
+  constructor(lineage: Lineage) {
     this.#lineage = lineage
   }
 
@@ -68,6 +69,9 @@ export class CallHistory {
     messages: readonly ConversationMessage[],
   ): CallOccurrence {
     const begun = this.#begun.get(identity.fingerprint)
+    if (this.#lineage === 'journaled') {
+      return locateById(this.#prior.of(toolName, identity), begun, toolCallId)
+    }
     const continued = awaitsResult(messages, toolCallId)
     if (this.#prior.all.length === 0) {
       const itself = continued ? begun?.withId(toolCallId) : undefined
@@ -93,7 +97,8 @@ export class CallHistory {
    * made it, this attempt, started over, has not repeated it, and it may have taken effect.
    */
   rewordedFrom(toolName: string): CallSummary | undefined {
-    if (this.#inheritedIds.size > 0 || this.#lineage === 'continued') return undefined
+    if (this.#inheritedIds.size > 0) return undefined
+    if (this.#lineage === 'continued' || this.#lineage === 'journaled') return undefined
     return this.#prior.lastUnrepeated(toolName, this.#begunKeys)
   }
 
@@ -122,10 +127,37 @@ export class CallHistory {
 
 const none: ReadonlySet<number> = new Set()
 
+/** Finds a call by its id, which is the call: an engine that replays the model's answers never gives it to another. */
+function locateById(
+  intent: PriorIntent,
+  begun: EqualCalls | undefined,
+  toolCallId: string,
+): CallOccurrence {
+  const taken = intent.usedBeside(toolCallId, (id) => begun?.withId(id) !== undefined)
+  const itself = begun?.withId(toolCallId) ?? intent.withId(toolCallId).at(-1)
+  // A call that failed without an effect has freed its occurrence, which another may have used since.
+  const isLost = itself && outcomeOf(itself) === 'failed' && isUsed(itself.occurrence)
+  const occurrence =
+    itself === undefined || isLost === true
+      ? (begun?.firstFree(taken) ?? firstNotIn(taken))
+      : itself.occurrence
+  return {
+    occurrence,
+    continued: itself !== undefined,
+    prior: [...intent.at(occurrence), ...(begun?.at(occurrence) ?? [])],
+  }
+
+  function isUsed(n: number): boolean {
+    return taken.has(n) || begun?.isTaken(n) === true
+  }
+}
+
 /** The calls of one intent that were begun here, by occurrence. Most intents have one call, which costs no table. */
 class EqualCalls {
   readonly #first: CallSummary
   #others: Map<number, CallSummary[]> | undefined
+  /** The last call of each id, without the first call. */
+  #laterById: Map<string, CallSummary> | undefined
   /** Every occurrence below is taken. */
   #lowestFree = 0
 
@@ -135,6 +167,9 @@ class EqualCalls {
 
   add(call: CallSummary): void {
     this.#others ??= new Map()
+    const { toolCallId } = call
+    this.#laterById ??= new Map()
+    if (toolCallId !== null) this.#laterById.set(toolCallId, call)
     const calls = this.#others.get(call.occurrence)
     if (calls === undefined) this.#others.set(call.occurrence, [call])
     else calls.push(call)
@@ -150,18 +185,18 @@ class EqualCalls {
   }
 
   withId(toolCallId: string): CallSummary | undefined {
-    const calls = [this.#first, ...(this.#others?.values() ?? [])].flat()
-    return calls.findLast((call) => call.toolCallId === toolCallId)
+    const later = this.#laterById?.get(toolCallId)
+    return later ?? (this.#first.toolCallId === toolCallId ? this.#first : undefined)
   }
 
   firstFree(alsoTaken?: ReadonlySet<number>): number {
-    while (this.#isTaken(this.#lowestFree)) this.#lowestFree += 1
+    while (this.isTaken(this.#lowestFree)) this.#lowestFree += 1
     let occurrence = this.#lowestFree
-    while (alsoTaken?.has(occurrence) === true || this.#isTaken(occurrence)) occurrence += 1
+    while (alsoTaken?.has(occurrence) === true || this.isTaken(occurrence)) occurrence += 1
     return occurrence
   }
 
-  #isTaken(occurrence: number): boolean {
+  isTaken(occurrence: number): boolean {
     return this.at(occurrence).some((call) => call.status !== 'error')
   }
 }

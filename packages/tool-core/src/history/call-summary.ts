@@ -1,6 +1,7 @@
 import type { CallEffect } from '../errors/smithers-error.ts'
 import { brief } from '../json/recorded-json.ts'
 import { isOrphan } from '../log/orphan.ts'
+import type { StartRow } from '../log/tool-call-log.ts'
 import type { EffectScope, ToolCallRow } from '../log/tool-call-row.ts'
 
 /** What is remembered of a call; arguments, output and error stay in the log. */
@@ -17,6 +18,9 @@ export interface CallSummary {
   readonly sideEffect: boolean
   readonly idempotent: boolean
   readonly effectScope: EffectScope
+  /** The span that watched it. */
+  readonly traceId: string | null
+  readonly spanId: string | null
   /** The beginning of the recorded arguments; null for a call without a side effect, which no warning lists. */
   readonly inputHead: string | null
   /**
@@ -38,6 +42,14 @@ export function outcomeOf(call: CallSummary): PriorOutcome {
   if (call.status === 'success') return 'success'
   if (call.status === 'started') return 'running'
   return call.effect === 'none' ? 'failed' : 'unknown'
+}
+
+/** True for a call that runs, waits for approval, or whose worker died in it: its own end was never recorded. */
+export function isLeftOpen(call: CallSummary): boolean {
+  if (call.status === 'started') return true
+  if (call.effect === 'none') return call.errorCode === 'TOOL_APPROVAL_REQUIRED'
+  if (call.effect !== 'unknown') return false
+  return call.errorCode === null || call.errorCode === 'TOOL_OUTCOME_UNKNOWN'
 }
 
 /**
@@ -71,12 +83,41 @@ export function summarizeRow(row: ToolCallRow, nowMs: number): CallSummary {
     idempotent: row.idempotent && row.sideEffect === sideEffect,
     // An unrecorded scope may be anywhere, so a warning lists the call in full.
     effectScope: row.effectScope ?? 'external',
+    traceId: row.traceId,
+    spanId: row.spanId,
     inputHead: sideEffect && row.inputJson !== null ? brief(row.inputJson) : null,
     origin: 'past',
     // An orphan is never finished, so it is what recovery would make of it.
     status: orphan ? 'error' : row.status,
     effect: orphan ? 'unknown' : row.effect,
     errorCode: codeOf(row.errorJson),
+  }
+}
+
+/** What is remembered of a call that begins in this process. */
+export function summarizeBegun(row: StartRow, seq: number, nowMs: number): CallSummary {
+  const { callToken, toolName, toolCallId, idempotencyKey, inputHash, occurrence } = row
+  const { attempt, sideEffect, idempotent, inputJson, traceId, spanId } = row
+  return {
+    callToken,
+    toolName,
+    toolCallId,
+    idempotencyKey,
+    inputHash,
+    occurrence,
+    attempt,
+    seq,
+    startedAtMs: nowMs,
+    sideEffect,
+    idempotent,
+    effectScope: row.effectScope ?? 'external',
+    traceId,
+    spanId,
+    inputHead: sideEffect && inputJson !== null ? brief(inputJson) : null,
+    origin: 'past',
+    status: 'started',
+    effect: null,
+    errorCode: null,
   }
 }
 

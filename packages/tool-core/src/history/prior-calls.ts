@@ -1,5 +1,5 @@
 import type { CallIdentity } from './call-identity.ts'
-import type { CallSummary } from './call-summary.ts'
+import { type CallSummary, isLeftOpen, outcomeOf } from './call-summary.ts'
 
 /** The calls that earlier attempts of a task left in the log, found by what they were for. */
 export class PriorCalls {
@@ -78,6 +78,25 @@ export class PriorIntent {
 
   withId(toolCallId: string): readonly CallSummary[] {
     return this.#byId.get(toolCallId) ?? []
+  }
+
+  /**
+   * The occurrences of the calls with other ids than the one given: of each that succeeded, runs, or was left open by a
+   * worker that died. `isBegun` tells which ids the attempt has made a call with, so that it knows more than the log.
+   */
+  usedBeside(toolCallId: string, isBegun: (id: string) => boolean): ReadonlySet<number> {
+    const used = new Set<number>()
+    for (const calls of this.#byOccurrence.values()) {
+      for (const call of calls) {
+        const id = call.toolCallId
+        if (id === toolCallId) continue
+        const isCurrent = id === null || (!isBegun(id) && this.withId(id).at(-1) === call)
+        if (outcomeOf(call) === 'success' || (isCurrent && isLeftOpen(call))) {
+          used.add(call.occurrence)
+        }
+      }
+    }
+    return used
   }
 
   at(occurrence: number): readonly CallSummary[] {

@@ -1,5 +1,6 @@
 import { isOrphan } from '../log/orphan.ts'
 import { boundedLog } from '../log/bounded-log.ts'
+import { nowOf } from '../log/log-clock.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
 import { SmithersError } from '../errors/smithers-error.ts'
@@ -11,6 +12,7 @@ import { AttemptsBeside, RowOwners } from './attempts-beside.ts'
 import { CallHistory } from '../history/call-history.ts'
 import { retryWarningText } from '../history/retry-warning.ts'
 import { type CallSummary, summarizeRow } from '../history/call-summary.ts'
+import { supersededError } from './call-errors.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import type { CallAbort } from '../async/call-abort.ts'
 import { drive, isThenable, settled, type Steps } from '../async/maybe-promise.ts'
@@ -206,10 +208,20 @@ export class AttemptJournal {
     }
   }
 
+  /** From now on the log takes no call of an earlier attempt, so that what it holds of them is all there will be. */
+  *#begin(): Steps<void> {
+    const { log } = this
+    if (log.capabilities.attempts !== true || log.beginAttempt === undefined) return
+    const { runId, nodeId, iteration, attempt } = this.task
+    const begun = yield* settled(log.beginAttempt({ runId, nodeId, iteration, attempt }))
+    if (begun === 'superseded') throw supersededError(this.task)
+  }
+
   *#readEarlier(): Steps<void> {
+    yield* this.#begin()
     const { log } = this
     const { runId, nodeId, iteration, attempt } = this.task
-    const nowMs = Date.now()
+    const nowMs = nowOf(this.task.log)
     const earlier: CallSummary[] = []
     const owners = new RowOwners()
     let orphans = false

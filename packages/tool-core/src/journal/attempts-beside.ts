@@ -1,5 +1,6 @@
 import type { TaskContext } from '../contract/task-context.ts'
 import type { CallSummary } from '../history/call-summary.ts'
+import { nowOf } from '../log/log-clock.ts'
 import { isOwnerGone } from '../log/process-owner.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
@@ -50,13 +51,16 @@ export class AttemptsBeside {
   readonly #key: string
   #attempts: Set<WeakRef<WorkingAttempt>> | undefined
   readonly #since = (shared.moment += 1)
-  readonly #sinceMs = Date.now()
+  readonly #log: ToolCallLog
+  readonly #sinceMs: number
   /** Numbers of the attempts that were in the middle of a call when this one began. */
   readonly #metCalling: ReadonlySet<number>
 
   constructor(self: WorkingAttempt, task: TaskContext) {
     this.#self = self
     this.#key = keyOf(task)
+    this.#log = task.log
+    this.#sinceMs = nowOf(task.log)
     this.#metCalling = callingNow(shared.attempts.get(this.#key))
   }
 
@@ -97,7 +101,7 @@ export class AttemptsBeside {
    * lives and made a call less than a lease ago, or began one after this attempt.
    */
   originsOf(rows: RowOwners, ownerId: string, leaseMs: number): CallSummary['origin'][] {
-    const nowMs = Date.now()
+    const nowMs = nowOf(this.#log)
     return rows.all.map(({ owner, startedAtMs }) => {
       if (owner === undefined) return 'past'
       if (owner.id === ownerId) return 'here'

@@ -1,7 +1,8 @@
 import { brief } from '../json/recorded-json.ts'
 import { retryWarningMarker } from '../history/retry-warning.ts'
-import { SmithersError } from '../errors/smithers-error.ts'
+import { isSmithersError, SmithersError } from '../errors/smithers-error.ts'
 import { type CallSummary, outcomeOf } from '../history/call-summary.ts'
+import type { TaskAttempt } from '../log/tool-call-log.ts'
 
 /** The call is refused because an earlier one may stand for it. */
 export function blockedError(
@@ -119,6 +120,29 @@ export function fencedError(toolName: string, callToken: string): SmithersError 
     `Tool "${toolName}" was taken over by another worker while it ran here, so its result was discarded. Stop this worker's attempt.`,
     { details: { toolName, callToken }, effect: 'unknown' },
   )
+}
+
+/** A later attempt of the task has begun, so this one must do nothing more. */
+export function supersededError({ runId, nodeId, iteration, attempt }: TaskAttempt): SmithersError {
+  return new SmithersError(
+    'TOOL_CALL_FENCED',
+    `The call was not run: attempt ${attempt} of task "${nodeId}" of run "${runId}" was given up, and a later attempt has begun. Stop this worker's attempt.`,
+    { details: { runId, nodeId, iteration, attempt }, effect: 'none' },
+  )
+}
+
+/** The log took longer than a lease to store the start, and another worker has taken the call for lost, or may have. */
+export function lateStartError(toolName: string, callToken: string): SmithersError {
+  return new SmithersError(
+    'TOOL_CALL_FENCED',
+    `Tool "${toolName}" was not run: its start was recorded too late, when another worker could already have taken the call over. Try again.`,
+    { details: { toolName, callToken }, effect: 'none' },
+  )
+}
+
+/** True for the error of {@link supersededError}: nothing of the call has happened. */
+export function isSuperseded(error: unknown): error is SmithersError {
+  return isSmithersError(error) && error.code === 'TOOL_CALL_FENCED' && error.effect === 'none'
 }
 
 /** The tool's own time limit has passed. */

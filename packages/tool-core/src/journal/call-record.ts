@@ -1,16 +1,19 @@
-import { brief, type RecordedJson, recordJson } from '../json/recorded-json.ts'
+import { type RecordedJson, recordJson } from '../json/recorded-json.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DeferredRecord, isDeferrable } from '../json/deferred-record.ts'
 import { withDeferredOutput } from '../log/deferred-output.ts'
 import type { FinishPatch, StartOptions, StartResult, StartRow } from '../log/tool-call-log.ts'
-import type { CallEffect } from '../errors/smithers-error.ts'
 import { CallEvents } from './call-events.ts'
+import type { CallOutcome } from './call-outcome.ts'
+import { CallTrace, finishedCall } from './call-trace.ts'
 import { CallNetwork } from './call-network.ts'
 import type { CallIdentity } from '../history/call-identity.ts'
-import { logUnavailableError } from './call-errors.ts'
+import { logUnavailableError, supersededError } from './call-errors.ts'
 import { isNoAnswer, noAnswer } from '../log/bounded-log.ts'
+import { nowOf } from '../log/log-clock.ts'
 import { effectScopeOf } from './error-effect.ts'
-import { type CallSummary, codeOf } from '../history/call-summary.ts'
+import { type CallSummary, codeOf, summarizeBegun } from '../history/call-summary.ts'
+import { withPatch } from './logged-patch.ts'
 import { loggedInput, loggedOutput } from './log-mappers.ts'
 import type { CallAbort } from '../async/call-abort.ts'
 import { isThenable, settled, type Steps } from '../async/maybe-promise.ts'
@@ -18,17 +21,6 @@ import { recordError, type RecordedError } from '../json/recorded-error.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 import type { ToolDefinition } from '../contract/tool-definition.ts'
 import { visibleError } from './visible-error.ts'
-
-/** How a call ended, as its row tells it. */
-export type CallOutcome =
-  | {
-      readonly status: 'success'
-      readonly output: RecordedJson
-      readonly effect: CallEffect
-      readonly replayOf?: string
-      readonly fromCache?: boolean
-    }
-  | { readonly status: 'error'; readonly error: unknown; readonly effect: CallEffect }
 
 /** Another call holds the key, or uses the approval. */
 type Contended = Extract<StartResult, { existing: unknown }>
@@ -49,8 +41,14 @@ export class CallRecord {
   readonly row: StartRow
   readonly events: CallEvents = new CallEvents()
   readonly network: CallNetwork = new CallNetwork()
+  /** What watches the call. */
+  readonly trace: CallTrace | undefined
   /** True once the log holds the start. */
   stored = false
+  /** When the start was sent, by `performance.now()`. */
+  startSentAt = 0
+  /** True once the tool's function was called. */
+  ran = false
   #known: CallSummary | undefined
   #fingerprint = ''
 
@@ -90,6 +88,10 @@ export class CallRecord {
       spanId: null,
     }
     this.row = this.#row
+    this.trace = CallTrace.begin(journal.policy.telemetry, this.#row)
+    if (this.trace === undefined) return
+    this.#row.traceId = this.trace.traceId
+    this.#row.spanId = this.trace.spanId
   }
 
   /** Puts into the row what the log may see of the parsed input. */
@@ -105,33 +107,26 @@ export class CallRecord {
     this.#row.inputJson = recordJson(input, policy.redact, limit).json
   }
 
+  /** Adds a patch to the logged arguments, which are an object: redacted, and cut to what fits beside them. */
+  describePatch(patch: unknown): void {
+    const { policy, task } = this.journal
+    const { inputJson } = this.#row
+    if (inputJson?.startsWith('{') !== true || inputJson.startsWith('{"$truncated":')) return
+    const limit = policy.maxInputBytes ?? task.maxOutputBytes
+    this.#row.inputJson = withPatch(inputJson, patch, policy.redact, limit)
+  }
+
   /** Gives the call its identity, from now on known to the task's other calls. */
   identify(identity: CallIdentity, occurrence: number): void {
     this.#row.inputHash = identity.inputHash
     this.#row.idempotencyKey = identity.keyAt(occurrence)
     this.#row.occurrence = occurrence
     this.#fingerprint = identity.fingerprint
-    const { toolName, toolCallId, idempotencyKey, inputHash, attempt, inputJson } = this.#row
-    const { sideEffect, idempotent } = this.#definition.metadata
-    this.#known = {
-      callToken: this.#row.callToken,
-      toolName,
-      toolCallId,
-      idempotencyKey,
-      inputHash,
-      occurrence,
-      attempt,
-      seq: this.journal.seqOf(this.#ordinal),
-      startedAtMs: Date.now(),
-      sideEffect,
-      idempotent,
-      effectScope: this.#row.effectScope ?? 'external',
-      inputHead: sideEffect && inputJson !== null ? brief(inputJson) : null,
-      origin: 'past',
-      status: 'started',
-      effect: null,
-      errorCode: null,
-    }
+    this.#known = summarizeBegun(
+      this.#row,
+      this.journal.seqOf(this.#ordinal),
+      nowOf(this.journal.task.log),
+    )
     this.journal.history.addBegun(identity.fingerprint, this.#known)
   }
 
@@ -145,18 +140,21 @@ export class CallRecord {
   ): Steps<{ readonly ok: true } | Contended> {
     const { task, policy } = this.journal
     for (let rebases = 0; ; rebases += 1) {
-      const startedAtMs = Date.now()
+      const startedAtMs = nowOf(task.log)
       this.#row.seq = this.journal.seqOf(this.#ordinal)
       this.#row.startedAtMs = startedAtMs
       this.#row.leaseExpiresAtMs = startedAtMs + policy.leaseMs
+      this.startSentAt = performance.now()
       const starting = task.log.start(this.#row, options)
       const result = isThenable(starting)
         ? ((yield this.#startInTime(starting, runs)) as StartResult)
         : starting
       if (result.ok) {
         this.stored = true
+        this.trace?.started(this.#row, performance.now() - this.startSentAt)
         return result
       }
+      if (result.reason === 'superseded') throw supersededError(this.#row)
       if (result.reason !== 'seq-taken') return result
       // Another worker writes to the same attempt.
       if (rebases >= mostRebases) throw new Error(`seq ${this.#row.seq} of the attempt is taken.`)
@@ -202,7 +200,15 @@ export class CallRecord {
     const failure = outcome.status === 'error' ? this.#recordFailure(outcome) : undefined
     const patch = this.#patchOf(outcome, failure)
     this.#remember(patch)
-    const result = this.stored ? yield* this.#finishRow(patch) : 'ok'
+    const since = performance.now()
+    let result: 'ok' | 'fenced' | 'lost' = 'lost'
+    try {
+      result = this.stored ? yield* this.#finishRow(patch) : 'ok'
+    } finally {
+      const logWriteMs = this.stored ? performance.now() - since : null
+      const end = { outcome, ran: this.ran, result, logWriteMs }
+      this.trace?.end(() => finishedCall(this.#row, patch, end))
+    }
     this.events.settle(this.#row, patch, () =>
       failure && outcome.status === 'error'
         ? visibleError(outcome.error, failure, this.journal.policy.redact)
@@ -265,7 +271,7 @@ export class CallRecord {
 
   #patchOf(outcome: CallOutcome, failure: RecordedError | undefined): FinishPatch {
     const { status, effect } = outcome
-    const finishedAtMs = Date.now()
+    const finishedAtMs = nowOf(this.journal.task.log)
     const networkJson = this.network.json(this.journal.policy.redact)
     const network = networkJson === undefined ? undefined : { networkJson }
     if (status === 'success') {

@@ -9,7 +9,8 @@ import {
   logUnavailableError,
   snapshotTimeoutError,
 } from './call-errors.ts'
-import type { CallOutcome, CallRecord } from './call-record.ts'
+import type { CallOutcome } from './call-outcome.ts'
+import type { CallRecord } from './call-record.ts'
 import { depart } from './error-effect.ts'
 
 /** How one call ends: its finished row, the snapshot, and what a failure of the log means for its run. */
@@ -91,6 +92,14 @@ export class CallFinish {
     this.#journal.raise(unavailable)
     depart(unavailable)
     throw unavailable
+  }
+
+  /** A later attempt has begun, so the log takes no row of this one and the run ends. */
+  superseded(error: SmithersError): never {
+    this.#record.forget()
+    this.#journal.raise(error)
+    depart(error)
+    throw error
   }
 
   /** Calls the engine's snapshot hook of a tool with a side effect, whose failure changes nothing, and ends the events. */

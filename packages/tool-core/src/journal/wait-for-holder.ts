@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { nowOf } from '../log/log-clock.ts'
 import { isOrphan, outcomeUnknown } from '../log/orphan.ts'
 import type { ToolCallLog } from '../log/tool-call-log.ts'
 import type { ToolCallRow } from '../log/tool-call-row.ts'
@@ -18,7 +19,8 @@ export async function waitForHolder(
   let row = holder
   for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
     if (row.finishedAtMs !== null) return row
-    if (isOrphan(row, Date.now())) await log.finish(row.callToken, outcomeUnknown(Date.now()))
+    const nowMs = nowOf(log)
+    if (isOrphan(row, nowMs)) await log.finish(row.callToken, outcomeUnknown(nowMs))
     else if (performance.now() >= deadline) return undefined
     else
       await sleep(
@@ -29,7 +31,7 @@ export async function waitForHolder(
     const [now] = await log.list({ callToken: row.callToken, limit: 1 })
     // A pruned row had finished.
     if (now === undefined)
-      return { ...row, status: 'error', effect: 'unknown', finishedAtMs: Date.now() }
+      return { ...row, status: 'error', effect: 'unknown', finishedAtMs: nowOf(log) }
     row = now
   }
 }

@@ -42,7 +42,7 @@ export function selectRows<Row extends ToolCallRow>(
 }
 
 /** True when a row meets every condition of a query; cursor and limit are not conditions. */
-function matchesQuery(row: ToolCallRow, query: ToolCallQuery): boolean {
+export function matchesQuery(row: ToolCallRow, query: ToolCallQuery): boolean {
   const { beforeAttempt, startedFromMs, startedBeforeMs } = query
   return (
     equalFields.every((field) => query[field] === undefined || query[field] === row[field]) &&

@@ -7,6 +7,11 @@ import type { RunStateStore } from './run-state-store.ts'
 import type { RunStore } from './run-store.ts'
 import { markPrompt } from './bounded-log.ts'
 import { selectRows } from './listing.ts'
+import type { CallMatches, CallSearch, LoggedRun, LoggedRunQuery } from './log-browsing.ts'
+import { runsListed } from './memory-runs-listed.ts'
+import { countingChanges } from './memory-version.ts'
+import { searchRows, withContentsUpTo } from './search-rows.ts'
+import { MemoryFences } from './memory-fences.ts'
 import { MemoryRows, positionOf, type StoredRow } from './memory-rows.ts'
 import { isOrphan, outcomeUnknown } from './orphan.ts'
 import type {
@@ -16,6 +21,7 @@ import type {
   StartOptions,
   StartResult,
   StartRow,
+  TaskAttempt,
   ToolCallLog,
   ToolCallQuery,
 } from './tool-call-log.ts'
@@ -45,10 +51,14 @@ export interface MemoryLog extends ToolCallLog {
   readonly approvals: ApprovalStore
   readonly state: RunStateStore
   readonly runs: RunStore
+  beginAttempt(attempt: TaskAttempt): 'ok' | 'superseded'
   start(row: StartRow, options: StartOptions): StartResult
   finish(callToken: string, patch: FinishPatch): 'ok' | 'fenced'
   renew(callToken: string, leaseExpiresAtMs: number): boolean
   list(query: ToolCallQuery): ToolCallRow[]
+  listRuns(query: LoggedRunQuery): LoggedRun[]
+  search(search: CallSearch): CallMatches
+  version(): string
   recover(query: RecoverQuery): number
   prune(query: PruneQuery): number
   close(): void
@@ -75,23 +85,32 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
   }
 
   const rows = new MemoryRows()
+  const fences = new MemoryFences()
   const approvals = createMemoryApprovals(assertOpen)
   const state = createMemoryRunState(assertOpen)
   const runs = createMemoryRuns(assertOpen)
   let closed = false
+  let changes = 0
   for (const row of options.rows ?? []) keep({ ...row }, positionOf(row))
 
   /** Adds a row, and forgets the oldest finished one when there are too many. */
   function keep(row: StoredRow, position: string): void {
+    changes += 1
     rows.add(row, position)
     if (rows.byToken.size <= maxRows) return
     const waiting = runsThatWait()
     const forgotten = rows.forgetOldestFinished((runId) => waiting.has(runId) || runs.isOpen(runId))
-    if (forgotten !== undefined) state.forgetOutputOf(forgotten)
+    if (forgotten === undefined) return
+    state.forgetOutputOf(forgotten)
+    if (!rows.byRun.has(forgotten.runId)) fences.forgetRun(forgotten.runId)
   }
 
   function runsThatWait(): ReadonlySet<string> {
     return approvals.waitingRuns((id) => rows.userOf(id) !== undefined)
+  }
+
+  function changed(): void {
+    changes += 1
   }
 
   function assertOpen(): void {
@@ -112,10 +131,17 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       approvals: true,
       state: true,
       runs: true,
+      attempts: true,
+      browsing: true,
     },
-    approvals: approvals.store,
-    state: state.store,
-    runs: runs.store,
+    approvals: countingChanges(approvals.store, ['list'], changed),
+    state: countingChanges(state.store, ['get'], changed),
+    runs: countingChanges(runs.store, ['list', 'tasks', 'attempts', 'loops'], changed),
+
+    beginAttempt(attempt) {
+      assertOpen()
+      return fences.begin(attempt)
+    },
 
     start(row, { claim, known, approvalId = null }) {
       assertOpen()
@@ -125,6 +151,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
           `callToken ${JSON.stringify(row.callToken)} is already in the log. Give every call its own token.`,
         )
       }
+      if (fences.isSuperseded(row)) return { ok: false, reason: 'superseded' }
       const position = positionOf(row)
       if (rows.byPosition.has(position)) return { ok: false, reason: 'seq-taken' }
       const existing = rows.holderOf(row.idempotencyKey, { claim, known })
@@ -151,6 +178,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
 
     finish(callToken, patch) {
       assertOpen()
+      changes += 1
       return rows.finish(rows.byToken.get(callToken), patch) ? 'ok' : 'fenced'
     },
 
@@ -159,16 +187,33 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       const row = rows.byToken.get(callToken)
       if (row === undefined || row.finishedAtMs !== null) return false
       row.leaseExpiresAtMs = leaseExpiresAtMs
+      changes += 1
       return true
     },
 
     list(query) {
       assertOpen()
-      return selectRows(rows.candidates(query), query).map((row) => rows.copyOf(row))
+      return selectRows(rows.candidates(query), query).map((row) =>
+        withContentsUpTo(rows.copyOf(row), query),
+      )
+    },
+
+    listRuns(query) {
+      assertOpen()
+      return runsListed(rows.byRun, runs.all(), query)
+    },
+
+    search(search) {
+      assertOpen()
+      return searchRows(
+        Array.from(rows.candidates(search), (row) => rows.copyOf(row)),
+        search,
+      )
     },
 
     recover({ runId, nodeId, iteration, beforeAttempt = Infinity, nowMs }) {
       assertOpen()
+      changes += 1
       let recovered = 0
       for (const row of rows.candidates(runId === undefined ? {} : { runId })) {
         const asked =
@@ -182,6 +227,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
 
     prune(query) {
       assertOpen()
+      changes += 1
       const nowMs = Date.now()
       const named = new Set((query.runs ?? []).filter((runId) => !runs.isHeld(runId, nowMs)))
       const waiting = runsThatWait()
@@ -192,11 +238,17 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
       approvals.prune(remaining)
       state.prune(remaining)
       runs.prune(remaining)
+      fences.prune(remaining)
       return removed
     },
 
     close() {
       closed = true
+    },
+
+    version() {
+      assertOpen()
+      return String(changes)
     },
 
     snapshot: () => Array.from(rows.byToken.values(), (row) => rows.copyOf(row)),

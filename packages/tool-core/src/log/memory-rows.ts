@@ -29,7 +29,7 @@ export function positionOf(row: StartRow): string {
 export class MemoryRows {
   readonly byToken: Map<string, StoredRow> = new Map()
   readonly byPosition: Map<string, StoredRow> = new Map()
-  readonly #byRun = new Map<string, Set<StoredRow>>()
+  readonly byRun: Map<string, Set<StoredRow>> = new Map()
   readonly #claimsByKey = new Map<string, Set<StoredRow>>()
   readonly #byApproval = new Map<string, Set<StoredRow>>()
   /** The rows that may be forgotten, oldest first, but for those of runs that were kept when they were looked at. */
@@ -43,7 +43,7 @@ export class MemoryRows {
     this.byToken.set(row.callToken, row)
     this.#inOrder.add(row)
     this.byPosition.set(position, row)
-    addTo(this.#byRun, row.runId, row)
+    addTo(this.byRun, row.runId, row)
     if (row.claim !== null && row.idempotencyKey !== null) {
       addTo(this.#claimsByKey, row.idempotencyKey, row)
     }
@@ -56,7 +56,7 @@ export class MemoryRows {
     this.#unread.delete(row)
     this.#inOrder.delete(row)
     removeFrom(this.#setAside, row.runId, row)
-    removeFrom(this.#byRun, row.runId, row)
+    removeFrom(this.byRun, row.runId, row)
     if (row.idempotencyKey !== null) removeFrom(this.#claimsByKey, row.idempotencyKey, row)
     if (typeof row.approvalId === 'string') removeFrom(this.#byApproval, row.approvalId, row)
   }
@@ -119,7 +119,7 @@ export class MemoryRows {
       const row = this.byToken.get(callToken)
       return row === undefined ? [] : [row]
     }
-    return runId === undefined ? this.byToken.values() : (this.#byRun.get(runId) ?? [])
+    return runId === undefined ? this.byToken.values() : (this.byRun.get(runId) ?? [])
   }
 
   /** Removes the oldest finished row of a run that is not kept, and returns it. */
@@ -177,7 +177,7 @@ export class MemoryRows {
           maxRows,
         ),
       ),
-      hasRun: (runId) => this.#byRun.has(runId),
+      hasRun: (runId) => this.byRun.has(runId),
       hasCall: (callToken) => this.byToken.has(callToken),
       hasCallWith: (approvalId) => this.#byApproval.has(approvalId),
     }

@@ -21,6 +21,8 @@ interface StoredRun {
 /** Runs in this process's memory. */
 export interface MemoryRuns {
   readonly store: RunStore
+  /** Every run. */
+  all(): RunRow[]
   /** A run that has not finished may be resumed. */
   isOpen(runId: string): boolean
   /** A process holds the run. */
@@ -170,6 +172,7 @@ export function createMemoryRuns(assertOpen: () => void): MemoryRuns {
 
   return {
     store,
+    all: () => Array.from(stored.values(), ({ run }) => run),
     isOpen: (runId) => (stored.get(runId)?.run.status ?? 'finished') !== 'finished',
     isHeld(runId, nowMs) {
       const found = stored.get(runId)

@@ -1,10 +1,11 @@
 import type { MaybePromise } from '../async/maybe-promise.ts'
 
 /**
- * `'running'`: a process holds it, or held it and was killed. `'finished'`, `'failed'`: ended. `'stopped'`: ended by its
- * own signal, as Ctrl-C does. All but `'finished'` can be resumed.
+ * `'queued'`: waits for a worker, new or to go on. `'running'`: a process holds it, or held it and was killed.
+ * `'waiting'`: it goes on once an approval is decided. `'finished'`, `'failed'`: ended. `'stopped'`: ended by its own
+ * signal, as Ctrl-C does. All but `'finished'` can be resumed.
  */
-export type RunStatus = 'running' | 'finished' | 'failed' | 'stopped'
+export type RunStatus = 'queued' | 'running' | 'waiting' | 'finished' | 'failed' | 'stopped'
 
 /** One run of a workflow. */
 export interface RunRow {
@@ -106,7 +107,7 @@ export interface AttemptEnd {
   readonly nowMs: number
 }
 
-/** How a run ended. */
+/** How a run ended, or how its holder left it: `'queued'` for a worker, or `'waiting'`. */
 export interface RunEnd {
   readonly runId: string
   readonly leaseToken: string
@@ -133,6 +134,8 @@ export type Fenced = 'ok' | 'lost'
  * can change nothing.
  */
 export interface RunStore {
+  /** As `now` of the log. @default Date.now */
+  now?(): number
   /**
    * Creates a run, or takes over one without a live holder (no lease, an expired lease, or a dead owner) and marks its
    * running tasks and attempts `'interrupted'`. Keeps the recorded input; fills in a null one.
@@ -142,7 +145,7 @@ export interface RunStore {
   renew(runId: string, leaseToken: string, leaseExpiresAtMs: number): MaybePromise<Fenced>
   /** Records the name of the run's workflow, known once it has been rendered. */
   nameWorkflow(runId: string, leaseToken: string, workflow: string): MaybePromise<Fenced>
-  /** Ends the run and gives up the lease. */
+  /** Records the status of a run that its holder leaves, and gives up the lease. */
   release(end: RunEnd): MaybePromise<Fenced>
   startAttempt(start: AttemptStart): MaybePromise<Fenced>
   finishAttempt(end: AttemptEnd): MaybePromise<Fenced>

@@ -1,9 +1,13 @@
 import type { MaybePromise } from '../async/maybe-promise.ts'
 import type { CallEffect } from '../errors/smithers-error.ts'
 import type { ApprovalStore } from './approval-store.ts'
+import type { CallMatches, CallSearch, LoggedRun, LoggedRunQuery } from './log-browsing.ts'
 import type { RunStateStore } from './run-state-store.ts'
 import type { RunStore } from './run-store.ts'
+import type { ToolCallQuery } from './tool-call-query.ts'
 import type { ToolCallClaim, ToolCallRow, ToolCallStatus } from './tool-call-row.ts'
+
+export type { ToolCallCursor, ToolCallQuery } from './tool-call-query.ts'
 
 /** What is known of a call before it runs. */
 export type StartRow = Omit<
@@ -19,6 +23,9 @@ export type StartRow = Omit<
   | 'outputExact'
   | 'networkJson'
 >
+
+/** One attempt of one task of a run. */
+export type TaskAttempt = Pick<StartRow, 'runId' | 'nodeId' | 'iteration' | 'attempt'>
 
 export interface StartOptions {
   /** `'fsync'`: the row survives a power failure before `start` resolves. `'relaxed'`: it survives the process. */
@@ -49,6 +56,8 @@ export type StartResult =
   | { readonly ok: false; readonly reason: 'approval-used'; readonly existing: ToolCallRow }
   /** Another row has this run, node, iteration, attempt and seq. */
   | { readonly ok: false; readonly reason: 'seq-taken' }
+  /** A later attempt of the task has begun: see `beginAttempt`. */
+  | { readonly ok: false; readonly reason: 'superseded' }
 
 /** What is known of a call after it ran. */
 export interface FinishPatch {
@@ -66,36 +75,6 @@ export interface FinishPatch {
   readonly outputExact?: boolean
   /** What the call asked of the network, as JSON of `CallConnections`. @default absent */
   readonly networkJson?: string
-}
-
-/** Where the next page of a listing begins: the last row of the page before. */
-export type ToolCallCursor = Pick<ToolCallRow, 'attempt' | 'seq' | 'startedAtMs' | 'callToken'>
-
-/** Every given field must match; an empty query matches every row. */
-export interface ToolCallQuery {
-  readonly runId?: string
-  readonly nodeId?: string
-  readonly iteration?: number
-  readonly attempt?: number
-  /** Only attempts before this one. */
-  readonly beforeAttempt?: number
-  readonly toolName?: string
-  readonly status?: ToolCallStatus
-  readonly idempotencyKey?: string
-  readonly toolCallId?: string
-  readonly callToken?: string
-  readonly inputHash?: string
-  readonly approvalId?: string
-  /** `startedAtMs` at or after this. */
-  readonly startedFromMs?: number
-  /** `startedAtMs` before this. */
-  readonly startedBeforeMs?: number
-  /** At most this many rows. @default 1000 */
-  readonly limit?: number
-  /** Rows after this one in the order of the listing. */
-  readonly after?: ToolCallCursor
-  /** @default 'ascending' */
-  readonly order?: 'ascending' | 'descending'
 }
 
 export interface RecoverQuery {
@@ -133,6 +112,10 @@ export interface ToolCallLogCapabilities {
   readonly state?: boolean
   /** The log has `runs`. @default false */
   readonly runs?: boolean
+  /** The log has `beginAttempt`, and `start` refuses earlier attempts. @default false */
+  readonly attempts?: boolean
+  /** The log has `listRuns`, `search` and `version`, for programs that show it. @default false */
+  readonly browsing?: boolean
 }
 
 /**
@@ -151,6 +134,21 @@ export interface ToolCallLog {
   /** Runs of workflows. Without them a workflow that uses the log cannot be resumed. */
   readonly runs?: RunStore
   /**
+   * The current time by a clock that all users of the log share: milliseconds since the epoch. Leases, expiry and the
+   * times of rows are told by it, so that machines whose clocks differ judge alike. Answers at once.
+   *
+   * @default Date.now
+   */
+  now?(): number
+  /**
+   * Begins an attempt of a task, or continues it: from now on `start` answers `'superseded'` to every earlier attempt of the
+   * task, whose worker may be late and not know that it was given up. `'superseded'` when a later attempt has begun.
+   *
+   * What `start` accepted of an earlier attempt can be listed once this has answered. An attempt that was not begun is
+   * refused only once a later one has been. Only for a log with `capabilities.attempts`.
+   */
+  beginAttempt?(attempt: TaskAttempt): MaybePromise<'ok' | 'superseded'>
+  /**
    * Stores a `'started'` row and, when asked, claims its key in the same transaction. A key that is in flight under
    * either kind of claim is `'claimed'`, also for an orphan: only `finish` and `recover` end a claim, so that nobody
    * takes over a call without first seeing that its outcome is unknown. A claim on a row without a key claims nothing.
@@ -166,6 +164,15 @@ export interface ToolCallLog {
    */
   list(query: ToolCallQuery): MaybePromise<ToolCallRow[]>
   /**
+   * The newest runs with counts of their calls, those of the store of runs and those that exist only as calls. The time
+   * it takes depends on the runs it returns, not on the size of the log.
+   */
+  listRuns?(query: LoggedRunQuery): MaybePromise<LoggedRun[]>
+  /** Looks for texts in a bounded number of calls, ordered by start time, seq and token. */
+  search?(search: CallSearch): MaybePromise<CallMatches>
+  /** A text that differs after any process has committed a change to the log. It may differ without one. */
+  version?(): MaybePromise<string>
+  /**
    * Marks orphaned `'started'` rows as errors with an unknown outcome (`TOOL_OUTCOME_UNKNOWN`), which also ends their
    * claims; returns how many. `isOrphan` says which rows are orphans.
    */
@@ -174,7 +181,7 @@ export interface ToolCallLog {
    * Removes finished rows, never started ones; returns how many. A log with `approvals`, `state` or `runs` also removes
    * what belonged to them, as far as it was last changed before the oldest moment that is kept: an archived output and a
    * used approval go with the row of their call, everything else of a run with the run's last row, its tasks, inputs
-   * and outputs included.
+   * and outputs and the begun attempts included.
    *
    * An open run keeps all its rows unless `runs` names it, because a later attempt must know what earlier ones did: a
    * recorded run that has not finished, and a run with an approval that is pending, or approved and unused.

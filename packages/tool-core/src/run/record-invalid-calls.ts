@@ -129,6 +129,7 @@ function missingTool(toolName: string, error: SmithersError): ToolDefinition {
     returnsWholeText: false,
     modelBudget: undefined,
     gates: undefined,
+    preview: undefined,
     // Without the tool's mapper, the log sees only the shape of the arguments.
     logInput: refuse,
     logOutput: undefined,

@@ -53,6 +53,8 @@ async function approvedElsewhere(): Promise<ApprovedElsewhere> {
     startElsewhere(ownerId = 'elsewhere:1:1') {
       const row: StartRow = {
         ...first,
+        // Of the attempt that looks for the approval: an earlier one would be refused for that alone.
+        attempt: 2,
         callToken: 'elsewhere',
         seq: 99,
         ownerId,

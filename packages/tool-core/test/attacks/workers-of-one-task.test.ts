@@ -52,10 +52,10 @@ function nextLine({ lines }: Worker): Promise<string> {
   })
 }
 
-/** Lets the workers make the same calls; returns the charged invoices, and the answers that were wrong. */
+/** Lets the workers make the same calls; returns the charged invoices, and the answers of each that were wrong. */
 async function work(
   workers: readonly Partial<WorkerOrder>[],
-): Promise<{ charged: number[]; wrong: unknown[] }> {
+): Promise<{ charged: number[]; wrong: string[][] }> {
   const folder = mkdtempSync(join(tmpdir(), 'smithers-workers-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const files = { logFile: join(folder, 'calls.db'), chargesFile: join(folder, 'charges') }
@@ -64,7 +64,7 @@ async function work(
   const started = await Promise.all(workers.map((each) => startWorker({ ...defaults, ...each })))
   const answers = started.map(nextLine)
   for (const { child } of started) child.stdin?.write('go\n')
-  const wrong = (await Promise.all(answers)).flatMap((line) => JSON.parse(line) as unknown[])
+  const wrong = (await Promise.all(answers)).map((line) => JSON.parse(line) as string[])
   for (const { child } of started) child.stdin?.end()
   const charged = readFileSync(files.chargesFile, 'utf8').trim().split('\n').map(Number)
   return { charged: charged.toSorted((a, b) => a - b), wrong }
@@ -75,16 +75,24 @@ const each100 = Array.from({ length: 100 }, (_, index) => index + 1)
 describe('processes that do one task at the same time', () => {
   test.each([
     ['two, of one attempt', [{}, {}]],
-    ['two, the second of the next attempt and 40 ms late', [{}, { attempt: 2, startsAfterMs: 40 }]],
     ['eight, of one attempt', Array.from({ length: 8 }, () => ({}))],
-    [
-      'eight, each of an attempt of its own and later than the one before',
-      Array.from({ length: 8 }, (_, index) => ({ attempt: index + 1, startsAfterMs: index * 20 })),
-    ],
   ])('make each charge once: %s', async (_, workers) => {
     const { charged, wrong } = await work(workers)
     expect(charged).toEqual(each100)
-    expect(wrong).toEqual([])
+    expect(wrong).toEqual(workers.map(() => []))
+  })
+
+  test.each([
+    ['two, the second 40 ms late', [{}, { attempt: 2, startsAfterMs: 40 }]],
+    [
+      'eight, each later than the one before',
+      Array.from({ length: 8 }, (_, index) => ({ attempt: index + 1, startsAfterMs: index * 20 })),
+    ],
+  ])('make each charge once, the last attempt those that were left: %s', async (_, workers) => {
+    const { charged, wrong } = await work(workers)
+    expect(charged).toEqual(each100)
+    expect(wrong.pop()).toEqual([])
+    for (const answer of wrong.flat()) expect(answer).toContain('a later attempt has begun')
   })
 
   test('make charges twice without claims', async () => {
@@ -139,19 +147,35 @@ describe('callers in one process that do one task at the same time', () => {
   const answers = [1, 2, 3, 4, 5, 6].map((invoice) => `charged ${invoice}`)
 
   test.each([
-    ['one attempt, one log', 1, oneMemoryLog],
-    ['two attempts, one log', 2, oneMemoryLog],
-    ['one attempt, two logs on a file', 1, twoLogsOnOneFile],
-    ['two attempts, two logs on a file', 2, twoLogsOnOneFile],
-  ])('make each charge once: %s', async (_, attempt, open) => {
+    ['one log', oneMemoryLog],
+    ['two logs on a file', twoLogsOnOneFile],
+  ])('make each charge once: one attempt, %s', async (_, open) => {
     const { charged, charge, letGo } = slowCharge()
     const newLog = open()
     const first = chargeAll(charge, { log: newLog() })
     await nextTurn()
-    const second = chargeAll(charge, { log: newLog(), attempt })
+    const second = chargeAll(charge, { log: newLog() })
     await nextTurn()
     letGo()
     expect(await Promise.all([first, second])).toEqual([answers, answers])
+    expect(charged).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  test.each([
+    ['one log', oneMemoryLog],
+    ['two logs on a file', twoLogsOnOneFile],
+  ])('leave what is not yet charged to the next attempt: two attempts, %s', async (_, open) => {
+    const { charged, charge, letGo } = slowCharge()
+    const newLog = open()
+    const first = chargeAll(charge, { log: newLog() })
+    const stopped = first.catch((error: unknown) => error)
+    await nextTurn()
+    const second = chargeAll(charge, { log: newLog(), attempt: 2 })
+    await nextTurn()
+    letGo()
+    expect(await second).toEqual(answers)
+    const fenced = { code: 'TOOL_CALL_FENCED', effect: 'none', details: { attempt: 1 } }
+    expect(await stopped).toMatchObject(fenced)
     expect(charged).toEqual([1, 2, 3, 4, 5, 6])
   })
 

@@ -35,8 +35,11 @@ describe('isOwnerGone', () => {
   it.runIf(process.platform === 'linux')(
     'is true for a dead process whose parent has not waited for it yet',
     async () => {
-      // The shell starts a process that ends at once, says who it is, and does not wait for it.
-      const child = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60'], {
+      // The shell starts a process, says who it is, and becomes another program, which does not wait for it. The process
+      // ends only then: a shell that is still there may wait for it.
+      const untilReplaced = '(until [ "$(cat /proc/$shell/comm)" = sleep ]; do :; done)'
+      const script = `shell=$$; ${untilReplaced} & echo $!; exec sleep 60`
+      const child = spawn('sh', ['-c', script], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       const [line] = (await once(child.stdout, 'data')) as [Buffer]

@@ -30,6 +30,8 @@ export interface PreparedRun {
   readonly runs: RunStore
   /** The run as recorded earlier; undefined for a new one. */
   readonly recorded: RunRow | undefined
+  /** False for a new run, and for one that was queued and has not been worked on. */
+  readonly hasBegun: boolean
   /** The input, to be recorded; null when it is not plain JSON. */
   readonly inputJson: string | null
   /** Why the input cannot be recorded. */
@@ -84,12 +86,14 @@ export async function prepareRun(
   const earlier = (
     recorded === undefined ? {} : JSON.parse(recorded.optionsJson)
   ) as RecordedOptions
+  // The process that begins a run records its options, the root at least.
+  const hasBegun = earlier.rootDir !== undefined
   const program = programOf(workflow, options.program)
   const merged = { ...mergeOptions(options, { rootDir: folderOf(workflow), ...earlier }), program }
   const network = networkOfRun({
     runId,
     given: options,
-    recorded: recorded === undefined || recorded.status === 'finished' ? undefined : earlier,
+    recorded: !hasBegun || recorded?.status === 'finished' ? undefined : earlier,
     acceptWiderNetwork: options.acceptWiderNetwork === true,
   })
   const protectedPaths = [...(options.protectedPaths ?? []), ...Object.keys(program)]
@@ -104,8 +108,10 @@ export async function prepareRun(
   }
   assertSameInput(input, recorded)
   const given = givenInput(input)
-  if ((recorded?.inputJson ?? null) === null && given.json !== null) {
-    await parseInput(workflow, JSON.parse(given.json))
+  const recordedJson = recorded?.inputJson ?? null
+  const firstJson = recordedJson ?? given.json
+  if ((recordedJson === null || !hasBegun) && firstJson !== null) {
+    await parseInput(workflow, JSON.parse(firstJson))
   }
   return {
     workflow,
@@ -114,6 +120,7 @@ export async function prepareRun(
     log,
     runs,
     recorded,
+    hasBegun,
     inputJson: given.json,
     inputError: given.error,
     optionsJson: JSON.stringify({ ...merged, ...recordedNetwork(network), rootDir }),

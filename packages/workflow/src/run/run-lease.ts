@@ -1,6 +1,14 @@
 import { type MaybePromise, SmithersError } from '@smithers/tool-core'
-import { currentOwnerId, heldHere } from '@smithers/tool-core/log'
-import type { ClaimResult, Fenced, LoopRow, RunRow, RunStore } from '@smithers/tool-core/log'
+import { currentOwnerId, heldHere, leaseMoment, LeaseTimer, nowOf } from '@smithers/tool-core/log'
+import type {
+  ClaimResult,
+  Fenced,
+  LeaseMoment,
+  LoopRow,
+  RunEnd,
+  RunRow,
+  RunStore,
+} from '@smithers/tool-core/log'
 import type { AttemptJournal } from '../task/run-attempts.ts'
 import { markFatal } from '../errors/fatal-error.ts'
 import { errorJson } from '../errors/error-json.ts'
@@ -24,12 +32,17 @@ export class RunLease {
   readonly #leaseMs: number
   readonly #onLost: (error: SmithersError) => void
   readonly #renewing: NodeJS.Timeout
-  /** By the clock that only goes forward. */
-  #expiresAt: number
+  readonly #end: LeaseTimer
+  #isOver = false
 
   private constructor(
     runs: RunStore,
-    lease: { readonly runId: string; readonly token: string; readonly ms: number },
+    lease: {
+      readonly runId: string
+      readonly token: string
+      readonly ms: number
+      readonly since: LeaseMoment
+    },
     onLost: (error: SmithersError) => void,
   ) {
     this.runId = lease.runId
@@ -37,7 +50,7 @@ export class RunLease {
     this.#leaseToken = lease.token
     this.#leaseMs = lease.ms
     this.#onLost = onLost
-    this.#expiresAt = performance.now() + lease.ms
+    this.#end = new LeaseTimer(lease.ms, lease.since, () => void this.#endLease())
     heldHere.add(lease.token)
     this.#renewing = setInterval(() => void this.#renew(), lease.ms / 3)
     this.#renewing.unref()
@@ -61,7 +74,8 @@ export class RunLease {
   ): Promise<{ readonly lease: RunLease; readonly run: RunRow; readonly created: boolean }> {
     const { runId, inputJson, optionsJson, leaseMs } = request
     const token = crypto.randomUUID()
-    const nowMs = Date.now()
+    const since = leaseMoment()
+    const nowMs = nowOf(runs)
     const claimed: ClaimResult = await runs.claim({
       runId,
       inputJson,
@@ -72,7 +86,7 @@ export class RunLease {
       nowMs,
     })
     if (!claimed.ok) throw busy(claimed.run, nowMs)
-    const lease = new RunLease(runs, { runId, token, ms: leaseMs }, onLost)
+    const lease = new RunLease(runs, { runId, token, ms: leaseMs, since }, onLost)
     return { lease, run: claimed.run, created: claimed.created }
   }
 
@@ -91,7 +105,13 @@ export class RunLease {
     return {
       start: (attempt) =>
         this.#write(
-          this.#runs.startAttempt({ ...address, taskId, outputName, attempt, nowMs: Date.now() }),
+          this.#runs.startAttempt({
+            ...address,
+            taskId,
+            outputName,
+            attempt,
+            nowMs: nowOf(this.#runs),
+          }),
         ),
       end: (attempt, { outputJson }) =>
         this.#write(
@@ -100,7 +120,7 @@ export class RunLease {
             attempt,
             status: 'finished',
             outputJson,
-            nowMs: Date.now(),
+            nowMs: nowOf(this.#runs),
           }),
         ),
       fail: (attempt, error, status) =>
@@ -110,26 +130,28 @@ export class RunLease {
             attempt,
             status,
             errorJson: errorJson(error),
-            nowMs: Date.now(),
+            nowMs: nowOf(this.#runs),
           }),
         ),
     }
   }
 
-  /** Releases the run. Does nothing when this process no longer holds it. */
-  async release(status: 'finished' | 'failed' | 'stopped', error?: unknown): Promise<void> {
+  /** Releases the run with a status. Does nothing when this process no longer holds it. */
+  async release(status: RunEnd['status'], error?: unknown): Promise<void> {
     this.#letGo()
     await this.#runs.release({
       runId: this.runId,
       leaseToken: this.#leaseToken,
       status,
       errorJson: error === undefined ? null : errorJson(error),
-      nowMs: Date.now(),
+      nowMs: nowOf(this.#runs),
     })
   }
 
   #letGo(): void {
+    this.#isOver = true
     clearInterval(this.#renewing)
+    this.#end.stop()
     heldHere.delete(this.#leaseToken)
   }
 
@@ -137,18 +159,45 @@ export class RunLease {
     if ((await answer) === 'lost') throw this.#lost()
   }
 
+  #askForMore(): MaybePromise<Fenced> {
+    const expiresAtMs = nowOf(this.#runs) + this.#leaseMs
+    return this.#runs.renew(this.runId, this.#leaseToken, expiresAtMs)
+  }
+
   async #renew(): Promise<void> {
-    const expiresAt = performance.now() + this.#leaseMs
-    const expiresAtMs = Date.now() + this.#leaseMs
+    const since = leaseMoment()
+    let answer: Fenced
     try {
-      if ((await this.#runs.renew(this.runId, this.#leaseToken, expiresAtMs)) === 'ok') {
-        this.#expiresAt = expiresAt
-        return
-      }
+      answer = await this.#askForMore()
     } catch {
       // The log may answer next time. Until the lease expires, no other process can take the run.
-      if (performance.now() < this.#expiresAt) return
+      return
     }
+    if (this.#isOver) return
+    if (answer === 'ok') this.#end.confirm(since)
+    else this.#giveUp()
+  }
+
+  /**
+   * The last lease that was confirmed has ended, while the log did not answer or this process was stopped. A log that
+   * answers at once is asked once more; another one has had its time, since another process may have the run.
+   */
+  async #endLease(): Promise<void> {
+    const since = leaseMoment()
+    try {
+      const answer = this.#askForMore()
+      if (answer === 'ok') {
+        this.#end.confirm(since)
+        return
+      }
+      this.#giveUp()
+      await answer
+    } catch {
+      if (!this.#isOver) this.#giveUp()
+    }
+  }
+
+  #giveUp(): void {
     this.#letGo()
     this.#onLost(this.#lost())
   }

@@ -80,6 +80,7 @@ export type RecordedOptions = Pick<
   | 'namespace'
   | 'keyScope'
   | 'safety'
+  | 'recordContents'
   | 'source'
   | 'program'
 > &
@@ -98,6 +99,7 @@ export function mergeOptions(
     namespace: given.namespace ?? recorded.namespace,
     keyScope: given.keyScope ?? recorded.keyScope,
     safety: given.safety ?? recorded.safety,
+    recordContents: given.recordContents ?? recorded.recordContents,
     source: given.source ?? recorded.source,
   } as Omit<RecordedOptions, keyof RecordedNetworkOptions>
 }

@@ -1,5 +1,5 @@
-import { disownError, SmithersError } from '@smithers/tool-core'
-import { boundedLog } from '@smithers/tool-core/log'
+import { disownError, SmithersError, traceWork } from '@smithers/tool-core'
+import { boundedLog, nowOf, type RunEnd } from '@smithers/tool-core/log'
 import type { WorkflowDefinition } from '../define/workflow-definition.ts'
 import { isPaused } from '../errors/paused.ts'
 import { logOfRun } from '../task/log-of-run.ts'
@@ -60,15 +60,18 @@ async function runPreparedWorkflow<Outputs extends object>(
   signal?.addEventListener('abort', stop, { once: true })
   if (signal?.aborted === true) stop()
   try {
-    const progress = await driveRun(prepared, claim, ending)
+    const { telemetry } = prepared.toolOptions
+    const work = { kind: 'workflow', name: claim.run.workflow, runId } as const
+    const progress = await traceWork(telemetry, work, (onName) =>
+      driveRun(prepared, claim, ending, onName),
+    )
     await lease.release('finished')
     emit({ type: 'run-end', runId })
     return resultOf(runId, progress)
   } catch (error) {
     const failure = resumableError(error, runId)
-    const stops = failure.code === 'WORKFLOW_STOPPED' || isPaused(failure)
     // A log that fails now must not hide the failure; the lease expires by itself.
-    await lease.release(stops ? 'stopped' : 'failed', failure).catch(() => {})
+    await lease.release(statusAfter(failure), failure).catch(() => {})
     emit({ type: 'run-error', runId, error: failure })
     throw failure
   } finally {
@@ -81,13 +84,14 @@ async function driveRun(
   prepared: PreparedRun,
   { lease, created, run }: Awaited<ReturnType<typeof RunLease.claim>>,
   ending: AbortController,
+  onName: (name: string) => void,
 ): Promise<RunProgress> {
   const { workflow, runId, runs, inputError, emit } = prepared
   const log = boundedLog(prepared.log, prepared.toolOptions.logTimeoutMs ?? 30_000)
   if (inputError !== null && run.inputJson === null) throw inputError
   const input = await recordedInput(workflow, run)
   // What an earlier process left running has an unknown outcome from here on.
-  if (!created) await log.recover({ runId, nowMs: Date.now() })
+  if (!created) await log.recover({ runId, nowMs: nowOf(prepared.log) })
   const progress = await restoreRun(runs, runId, workflow.outputs)
   // A log without runs still knows the calls of earlier attempts.
   if (created && prepared.isNamed) await addAttemptsOfLog(progress, log, runId)
@@ -95,7 +99,7 @@ async function driveRun(
     type: 'run-start',
     runId,
     workflow: run.workflow,
-    resumed: !created,
+    resumed: !created && prepared.hasBegun,
     finishedTasks: progress.finished.size,
   })
   const { toolOptions, allow, backoffMs } = prepared
@@ -109,6 +113,7 @@ async function driveRun(
     backoffMs,
     ending,
     emit,
+    onName,
   }).finish()
   return progress
 }
@@ -123,6 +128,11 @@ function resultOf<Outputs extends object>(
     outputs: progress.outputs.newest() as WorkflowResult<Outputs>['outputs'],
     tasks: progress.tasks,
   }
+}
+
+function statusAfter(failure: SmithersError): RunEnd['status'] {
+  if (isPaused(failure)) return 'waiting'
+  return failure.code === 'WORKFLOW_STOPPED' ? 'stopped' : 'failed'
 }
 
 function stopped(runId: string, reason: unknown): SmithersError {

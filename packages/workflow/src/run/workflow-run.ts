@@ -26,6 +26,8 @@ export interface WorkflowRunParts {
   /** Ends the run. Also aborted here after an error that makes continuing pointless. */
   readonly ending: AbortController
   readonly emit: (event: WorkflowEvent) => void
+  /** Called with the name of the workflow, which its first rendering tells. */
+  readonly onName: (name: string) => void
 }
 
 /** Drives one run: render, start the tasks that may start, wait for one to end, repeat. */
@@ -102,6 +104,7 @@ export class WorkflowRun {
     const { name } = treeOf(0)
     if (name !== this.#name) {
       this.#name = name
+      this.#parts.onName(name)
       await lease.nameWorkflow(name)
     }
     const { finished, finishedIds } = progress

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { SmithersError, type TaskContext } from '@smithers/tool-core'
-import { boundedLog } from '@smithers/tool-core/log'
+import { boundedLog, nowOf } from '@smithers/tool-core/log'
 
 /**
  * How long aborted tools may take to end and record what they did, in milliseconds. Not an option: longer, and Ctrl-C
@@ -37,7 +37,7 @@ export async function fenceCalls(
       outputJson: null,
       errorJson: JSON.stringify(error),
       effect,
-      finishedAtMs: Date.now(),
+      finishedAtMs: nowOf(unbounded),
     })
   }
 }

@@ -1,4 +1,4 @@
-import { createToolRun, SmithersError, type ToolRun } from '@smithers/tool-core'
+import { createToolRun, SmithersError, type ToolRun, traceWork } from '@smithers/tool-core'
 import type { TaskFunction } from './task-scope.ts'
 import type { TaskScope } from './task-scope.ts'
 import { plainJson } from '../values/plain-json.ts'
@@ -50,7 +50,9 @@ export async function runAttempt(
     const warning = attempt === 1 ? null : await run.retryWarning()
     emit({ ...address, type: 'attempt-start', warned: warning !== null })
     const result = await unlessAborted(
-      performWith(run, task, { ...address, signal }, warning, emit),
+      traceWork(task.toolOptions.telemetry, { kind: 'task', ...address }, () =>
+        performWith(run, task, { ...address, signal }, warning, emit),
+      ),
       signal,
     )
     await run.settle()

@@ -1,6 +1,14 @@
 import { SmithersError, type ToolCallLog } from '@smithers/tool-core'
-import { currentOwnerId, heldHere, isAbandoned, isOrphan } from '@smithers/tool-core/log'
-import type { RunStateStore } from '@smithers/tool-core/log'
+import {
+  currentOwnerId,
+  heldHere,
+  isAbandoned,
+  isOrphan,
+  leaseMoment,
+  LeaseTimer,
+  nowOf,
+} from '@smithers/tool-core/log'
+import type { LeaseMoment, RunStateStore } from '@smithers/tool-core/log'
 import { markFatal } from '../errors/fatal-error.ts'
 
 /** A task of a run whose attempts must not overlap. */
@@ -37,7 +45,7 @@ export async function claimTask(task: LeasedTask, leaseMs: number): Promise<Task
   const { state } = log
   const claimed = state === undefined ? null : await StoredLease.claim(state, task, leaseMs)
   const query = { runId, nodeId, iteration, status: 'started' } as const
-  const running = (await log.list(query)).find((row) => !isOrphan(row, Date.now()))
+  const running = (await log.list(query)).find((row) => !isOrphan(row, nowOf(log)))
   if (running !== undefined) {
     await claimed?.release()
     throw busy(task, running.ownerId ?? 'unknown')
@@ -52,13 +60,16 @@ class StoredLease implements TaskLease {
   readonly #token: string
   readonly #lost = new AbortController()
   readonly #renewing: NodeJS.Timeout
+  readonly #end: LeaseTimer
+  #isOver = false
+  #isRenewing = false
   #version: number
 
   private constructor(
     state: RunStateStore,
     task: LeasedTask,
     leaseMs: number,
-    claimed: { readonly token: string; readonly version: number },
+    claimed: { readonly token: string; readonly version: number; readonly since: LeaseMoment },
   ) {
     this.#state = state
     this.#task = task
@@ -67,6 +78,7 @@ class StoredLease implements TaskLease {
     this.#version = claimed.version
     this.#renewing = setInterval(() => void this.#renew(), leaseMs / 3)
     this.#renewing.unref()
+    this.#end = new LeaseTimer(leaseMs, claimed.since, () => this.#giveUp())
     heldHere.add(this.#token)
   }
 
@@ -75,10 +87,11 @@ class StoredLease implements TaskLease {
     for (;;) {
       const entry = await state.get(task.runId, keyOf(task))
       const value = entry === undefined ? null : (JSON.parse(entry.valueJson) as LeaseValue)
-      if (value !== null && isHeld(value)) throw busy(task, value.ownerId)
+      if (value !== null && isHeld(value, nowOf(task.log))) throw busy(task, value.ownerId)
       const version = (entry?.version ?? 0) + 1
+      const since = leaseMoment()
       if (await state.set(entryOf(task, version, { token, leaseMs }))) {
-        return new StoredLease(state, task, leaseMs, { token, version })
+        return new StoredLease(state, task, leaseMs, { token, version, since })
       }
     }
   }
@@ -88,37 +101,61 @@ class StoredLease implements TaskLease {
   }
 
   async release(): Promise<void> {
+    // A lease that was lost is no longer ours to end, and the log may still not answer.
+    if (this.#lost.signal.aborted) return
     this.#letGo()
-    // Another process has the task if this fails, and then the lease is no longer ours to end.
+    // Another process has the task if this fails.
     await this.#state.set(entryOf(this.#task, this.#version + 1, { token: null, leaseMs: 0 }))
   }
 
   #letGo(): void {
+    this.#isOver = true
     clearInterval(this.#renewing)
+    this.#end.stop()
     heldHere.delete(this.#token)
   }
 
   async #renew(): Promise<void> {
+    // A log that is slow to answer gets one renewal at a time: two would look like two holders.
+    if (this.#isRenewing || this.#isOver) return
+    this.#isRenewing = true
+    try {
+      if (!(await this.#prolong())) this.#giveUp()
+    } catch {
+      // The log may answer next time. Until the lease expires, no other process can take the task.
+    } finally {
+      this.#isRenewing = false
+    }
+  }
+
+  /** False when another process has taken the task. */
+  async #prolong(): Promise<boolean> {
+    const since = leaseMoment()
     const next = entryOf(this.#task, this.#version + 1, {
       token: this.#token,
       leaseMs: this.#leaseMs,
     })
-    try {
-      if (await this.#state.set(next)) {
-        this.#version += 1
-        return
-      }
-    } catch {
-      // The log may answer next time. Until the lease expires, no other process can take the task.
-      return
+    if (await this.#state.set(next)) {
+      this.#version += 1
+      if (!this.#isOver) this.#end.confirm(since)
+      return true
     }
+    // An earlier renewal may have been stored although its answer was lost.
+    const entry = await this.#state.get(this.#task.runId, keyOf(this.#task))
+    if (entry === undefined) return false
+    if ((JSON.parse(entry.valueJson) as LeaseValue).token !== this.#token) return false
+    this.#version = entry.version
+    return true
+  }
+
+  #giveUp(): void {
     this.#letGo()
     this.#lost.abort(lost(this.#task))
   }
 }
 
-function isHeld({ ownerId, token, expiresAtMs }: LeaseValue): boolean {
-  return token !== null && !isAbandoned(ownerId, token, expiresAtMs, Date.now())
+function isHeld({ ownerId, token, expiresAtMs }: LeaseValue, nowMs: number): boolean {
+  return token !== null && !isAbandoned(ownerId, token, expiresAtMs, nowMs)
 }
 
 function keyOf({ nodeId, iteration }: LeasedTask): string {
@@ -130,7 +167,7 @@ function entryOf(
   version: number,
   { token, leaseMs }: { readonly token: string | null; readonly leaseMs: number },
 ): Parameters<RunStateStore['set']>[0] {
-  const nowMs = Date.now()
+  const nowMs = nowOf(task.log)
   const value: LeaseValue = { ownerId: currentOwnerId(), token, expiresAtMs: nowMs + leaseMs }
   return {
     runId: task.runId,

@@ -40,6 +40,8 @@ export const toolOptionNames: Readonly<Record<keyof TaskToolOptions, true>> = {
   onApproval: true,
   maxWarningBytes: true,
   previews: true,
+  recordContents: true,
+  telemetry: true,
   logTimeoutMs: true,
   approvalTimeoutMs: true,
   allow: true,

@@ -55,7 +55,7 @@ describe('runWorkflow', () => {
       details: { runId: 'r' },
     })
     expect(effects).toEqual(['notes'])
-    expect((await log.runs.list({ runId: 'r' }))[0]?.status).toBe('stopped')
+    expect((await log.runs.list({ runId: 'r' }))[0]?.status).toBe('waiting')
 
     const [approval] = await pendingApprovals({ log, runId: 'r' })
     await resolveToolApproval({ log, id: approval?.id ?? '', approved: true })

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defineTool } from '@smithers/tool-core'
 import { heldHere } from '@smithers/tool-core/log'
 import { createSmithers, runWorkflow } from '@smithers/workflow'
+import { z } from 'zod'
 import { logKinds, openLog, type RunLog, type TemporaryLog } from '../fixtures/run-logs.ts'
 
 const { Workflow, Task, Parallel, smithers } = createSmithers({})
@@ -116,6 +118,59 @@ describe.each(logKinds)('runWorkflow with a run in %s', (kind) => {
     })
     expect(await failure).toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
     clearInterval(keepAlive)
+  })
+
+  test('stops at the end of the last confirmed lease while a renewal waits, and is finished by another call', async () => {
+    const renewals = { confirmed: 0, areAnswered: true }
+    const unanswering: RunLog = {
+      ...log,
+      runs: {
+        ...log.runs,
+        renew(...lease) {
+          if (!renewals.areAnswered) return new Promise(() => {})
+          renewals.confirmed += 1
+          return log.runs.renew(...lease)
+        },
+      },
+    }
+    const paid: number[] = []
+    const charge = defineTool({
+      name: 'charge',
+      schema: z.object({ cents: z.number() }),
+      sideEffect: true,
+      idempotent: false,
+      onRetry: 'reuse',
+      acceptsContext: true,
+      execute: async ({ cents }) => paid.push(cents),
+    })
+    const pay = (cents: number): unknown =>
+      charge.execute({ cents }, { toolCallId: `call-${cents}`, messages: [] })
+    const { promise: refused, resolve: refuse } = Promise.withResolvers<unknown>()
+    const workflow = smithers(() => (
+      <Workflow name="deaf">
+        <Task id="pay">
+          {async ({ attempt, signal }) => {
+            await pay(1)
+            // More than the first lease has passed.
+            const isLate = (): boolean => attempt > 1 || renewals.confirmed > 4
+            await expect.poll(isLate, { interval: 5 }).toBe(true)
+            await pay(2)
+            if (attempt === 1) {
+              renewals.areAnswered = false
+              await new Promise((resolve) => signal.addEventListener('abort', resolve))
+            }
+            await Promise.resolve(pay(3)).catch(refuse)
+          }}
+        </Task>
+      </Workflow>
+    ))
+    const options = { runId: 'run-1', input: { file: '' } }
+    const lost = runWorkflow(workflow, { ...options, log: unanswering, leaseMs: 60 })
+    await expect(lost).rejects.toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
+    expect(await refused).toMatchObject({ code: 'TOOL_ABORTED', effect: 'none' })
+    expect(paid).toEqual([1, 2])
+    expect(await runWorkflow(workflow, { ...options, log })).toMatchObject({ status: 'finished' })
+    expect(paid).toEqual([1, 2, 3])
   })
 
   async function hideHolder(): Promise<void> {

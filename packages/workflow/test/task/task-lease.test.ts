@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createMemoryLog } from '@smithers/log-memory'
 import { createSqliteLog } from '@smithers/log-sqlite'
-import { defineTool } from '@smithers/tool-core'
+import { defineTool, type ToolCallLog } from '@smithers/tool-core'
 import { currentOwnerId } from '@smithers/tool-core/log'
 import { runTask } from '@smithers/workflow'
 import { scriptedAgent } from '../fixtures/scripted-agent.ts'
@@ -25,6 +25,22 @@ function paying(paid: number[]) {
   })
   const calls = [1, 2, 3, 4, 5, 6].map((cents) => ({ tool: 'charge', input: { cents } }))
   return () => scriptedAgent({ charge }, [...calls, 'done']).agent
+}
+
+/** Answers a repetition from the log. */
+function chargeOnce(paid: number[]) {
+  return defineTool({
+    name: 'charge',
+    schema: z.object({ cents: z.number() }),
+    sideEffect: true,
+    idempotent: false,
+    onRetry: 'reuse',
+    acceptsContext: true,
+    execute: async ({ cents }) => {
+      paid.push(cents)
+      return 'paid'
+    },
+  })
 }
 
 function sharedFile(): () => ReturnType<typeof createSqliteLog> {
@@ -128,6 +144,51 @@ describe('runTask', () => {
     }
     const task = { agent, prompt: 'Go.', runId: 'order-1', log, leaseMs: 30, retries: 5 }
     await expect(runTask(task)).rejects.toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
+  })
+
+  test('stops at the end of the last confirmed lease while a renewal waits, and another attempt goes on', async () => {
+    const memory = createMemoryLog()
+    const renewals = { confirmed: 0, areAnswered: true }
+    const log: ToolCallLog = {
+      ...memory,
+      state: {
+        ...memory.state,
+        async set(entry) {
+          if (!entry.key.startsWith('smithers.task-lease')) return await memory.state.set(entry)
+          if (!renewals.areAnswered) return await new Promise<boolean>(() => {})
+          renewals.confirmed += 1
+          return await memory.state.set(entry)
+        },
+      },
+    }
+    const paid: number[] = []
+    const charge = chargeOnce(paid)
+    const { promise: taskEnded, resolve: endTask } = Promise.withResolvers<void>()
+    const { agent } = scriptedAgent({ charge }, [
+      { tool: 'charge', input: { cents: 1 } },
+      async () => {
+        // More than the first lease has passed.
+        await expect.poll(() => renewals.confirmed, { interval: 5 }).toBeGreaterThan(4)
+        return { tool: 'charge', input: { cents: 2 } }
+      },
+      async () => {
+        renewals.areAnswered = false
+        await taskEnded
+        return { tool: 'charge', input: { cents: 4 } }
+      },
+      'done',
+    ])
+    const task = { prompt: 'Pay.', runId: 'order-1' }
+    const lost = runTask({ ...task, agent, log, leaseMs: 60 })
+    await expect(lost).rejects.toMatchObject({ code: 'WORKFLOW_RUN_LOST' })
+    endTask()
+    // The lease that is stored ends with the millisecond in which it was lost.
+    const lostAtMs = Date.now()
+    await expect.poll(() => Date.now(), { interval: 1 }).toBeGreaterThan(lostAtMs + 1)
+    const calls = [1, 2, 3].map((cents) => ({ tool: 'charge', input: { cents } }))
+    const next = scriptedAgent({ charge }, [...calls, 'done']).agent
+    expect(await runTask({ ...task, agent: next, log: memory })).toMatchObject({ attempt: 2 })
+    expect(paid).toEqual([1, 2, 3])
   })
 
   test('refuses a task in which a call is in progress, with a log that keeps no state', async () => {

@@ -1,7 +1,7 @@
 /** A thousand reads at once in a process of their own: prints the time and by how much the process grew. */
 import { promises as fs } from 'node:fs'
 import { join } from 'node:path'
-import { median } from '../rounds.ts'
+import { figureOf } from '../../../../../scripts/bench/result.ts'
 import { nextCall, toolsOfRuns } from '../run-tools.ts'
 
 const [root = '', kind = '', count = '0'] = process.argv.slice(2)
@@ -28,4 +28,4 @@ const growthMb = (process.memoryUsage.rss() - before) / 1e6
 // The first thousand are also compiled.
 const times: number[] = []
 for (let round = 0; round < 9; round += 1) times.push(await readAll())
-console.log(JSON.stringify({ ms: median(times), growthMb }))
+console.log(JSON.stringify({ ms: figureOf(times).median, growthMb }))
