@@ -36,7 +36,7 @@ const selected = columnNames<ApprovalRow>(approvalColumns)
 /** Keeps approvals in the database of the log. */
 // oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function approvalsOn(connection: LogConnection): ApprovalStore {
-  const { toolApprovals } = connection.tables
+  const { toolApprovals, schema } = connection.tables
   // Synced: a request that a person has read must be there when the decision comes.
   const synced = connection.commitMode(true)
 
@@ -63,7 +63,7 @@ export function approvalsOn(connection: LogConnection): ApprovalStore {
     update: (id, expected, patch) =>
       connection.write('record a decision', async (mayBeStored) => {
         try {
-          const { text, values } = updateOf(toolApprovals, synced, patch)
+          const { text, values } = updateOf(toolApprovals, synced, patch, schema)
           const { rowCount } = await connection.query(text, [storedText(id), expected, ...values])
           if (rowCount === 1 || !mayBeStored) return rowCount === 1
           return holds(await byId(id), patch)
@@ -119,13 +119,18 @@ function updateOf(
   toolApprovals: string,
   commitMode: string,
   patch: ApprovalPatch,
+  schema: string,
 ): { readonly text: string; readonly values: PostgresValue[] } {
   const changed = changesOf(patch)
   const assignments = changed.map(([field], index) => `${columnOf(field)} = $${index + 3}`)
+  const update = `UPDATE ${toolApprovals} SET ${assignments.join(', ')} FROM commit_mode WHERE id = $1 AND status = $2`
+  const values = changed.map(([, value]) => storedValue(value))
+  if (patch.decidedAtMs == null) return { text: `WITH ${commitMode} ${update}`, values }
+  // Wakes the workers. Only a decision does: transactions that notify are committed one after another.
   return {
-    text: `WITH ${commitMode} UPDATE ${toolApprovals} SET ${assignments.join(', ')}
-      FROM commit_mode WHERE id = $1 AND status = $2`,
-    values: changed.map(([, value]) => storedValue(value)),
+    text: `WITH ${commitMode}, decided AS (${update} RETURNING id)
+      SELECT pg_notify('_smithers_decisions', $${values.length + 3}) FROM decided`,
+    values: [...values, schema],
   }
 }
 

@@ -1,11 +1,20 @@
-export { createPostgresLog, migrate } from './postgres-log.ts'
+export type { ArchiveQuery, ArchiveResult } from './archive.ts'
+export { databaseStatus } from './database-status.ts'
 export type {
-  PostgresLog,
+  ArchivePartitionStatus,
+  DatabaseStatus,
+  DatabaseStatusOptions,
+  TableStatus,
+} from './database-status.ts'
+export type { DropArchivedQuery, DropArchivedResult } from './drop-archived.ts'
+export { createPostgresLog, migrate } from './postgres-log.ts'
+export type { PostgresLog } from './postgres-log.ts'
+export type {
   PostgresLogOptions,
   PostgresLogPool,
   PostgresLogServer,
   PostgresLogSettings,
-} from './postgres-log.ts'
+} from './postgres-log-options.ts'
 export type {
   PostgresPool,
   PostgresResult,

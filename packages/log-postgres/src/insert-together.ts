@@ -2,6 +2,7 @@ import type { StartOptions, StartRow } from '@smithers/tool-core/log'
 import { startedColumns, startedTypes } from './call-rows.ts'
 import type { LogConnection } from './log-connection.ts'
 import { storedText } from './stored-text.ts'
+import type { Tables } from './tables.ts'
 
 /** Whether a row is in the table now; false when something keeps it out. */
 export type InsertStarted = (row: StartRow, options: StartOptions) => Promise<boolean>
@@ -13,23 +14,31 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** Inserts the rows of one turn with one statement and one commit. */
+/**
+ * Inserts the rows of one turn with one statement and one commit, and those that come while a few statements have no
+ * answer with the next one.
+ */
 export function insertTogetherOn(connection: LogConnection): InsertStarted {
-  const { toolCalls } = connection.tables
+  const { tables } = connection
   const sql = {
-    fsync: insertSql(toolCalls, connection.commitMode(true)),
-    relaxed: insertSql(toolCalls, connection.commitMode(false)),
+    fsync: insertSql(tables, connection.commitMode(true)),
+    relaxed: insertSql(tables, connection.commitMode(false)),
   }
   let waiting: Waiting[] = []
+  /** Statements without an answer. */
+  let unanswered = 0
 
   function insertWaiting(): void {
-    const batch = waiting
-    waiting = []
-    for (const durability of ['fsync', 'relaxed'] as const) {
-      const rows = batch.filter((row) => row.durability === durability)
-      for (let from = 0; from < rows.length; from += mostRows) {
-        void insertAll(rows.slice(from, from + mostRows), sql[durability])
-      }
+    while (waiting.length > 0 && unanswered < mostStatements) {
+      const durability = waiting[0]?.durability
+      const batch = waiting.filter((row) => row.durability === durability).slice(0, mostRows)
+      const taken = new Set(batch)
+      waiting = waiting.filter((row) => !taken.has(row))
+      unanswered += 1
+      void insertAll(batch, sql[durability ?? 'fsync']).then(() => {
+        unanswered -= 1
+        insertWaiting()
+      })
     }
   }
 
@@ -38,7 +47,7 @@ export function insertTogetherOn(connection: LogConnection): InsertStarted {
     const ordered = batch.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
     try {
       const given = JSON.stringify(ordered.map(({ columns }) => columns))
-      const { rows } = await connection.query(text, [given])
+      const { rows } = await connection.queryNamed(text, [given])
       const stored = new Set(rows.map(({ call_token: token }) => token))
       for (const { columns, resolve } of batch) resolve(stored.has(columns['call_token']))
     } catch (error) {
@@ -61,22 +70,37 @@ function sortKey({ columns }: Waiting): string {
 
 /**
  * Takes the rows as JSON. A key is used by one call at a time, and `key_use` numbers its uses: a call whose statement
- * began before another one took the key and ended has the other's number, and is kept out.
+ * began before another one took the key and ended has the other's number, and is kept out. A key that an archived call
+ * used is taken as well, and a run that is archived takes no call.
+ *
+ * The newest attempts of the tasks are locked until the commit, which is before the next attempt can begin: so a row of an
+ * attempt is there when the next one looks, or never. A plain look would see what was true when the statement began.
  */
-function insertSql(toolCalls: string, commitMode: string): string {
+function insertSql(tables: Tables, commitMode: string): string {
+  const { toolCalls, allCalls, archivedRuns, begunAttempts } = tables
   const types = Object.entries(startedTypes)
   const columns = types.map(([name]) => name).join(', ')
   return `WITH ${commitMode},
     given AS MATERIALIZED (SELECT * FROM json_to_recordset($1::json) AS
-      row_of_call (${types.map(([name, type]) => `${name} ${type}`).join(', ')}, known text[]))
+      row_of_call (${types.map(([name, type]) => `${name} ${type}`).join(', ')}, known text[])),
+    begun AS MATERIALIZED (
+      SELECT newest.run_id, newest.node_id, newest.iteration, newest.attempt FROM ${begunAttempts} AS newest
+        JOIN (SELECT DISTINCT run_id, node_id, iteration FROM given) AS task
+          ON newest.run_id = task.run_id AND newest.node_id = task.node_id AND newest.iteration = task.iteration
+      ORDER BY newest.run_id, newest.node_id, newest.iteration FOR SHARE OF newest)
     INSERT INTO ${toolCalls} (${columns}, status, key_use)
-    SELECT ${columns}, 'started', CASE WHEN claim IS NOT NULL AND idempotency_key IS NOT NULL THEN
-      (SELECT coalesce(max(used.key_use), -1) + 1 FROM ${toolCalls} AS used
-        WHERE used.idempotency_key = given.idempotency_key) END
-    FROM commit_mode, given
-    WHERE claim IS NULL OR idempotency_key IS NULL OR NOT EXISTS (
-      SELECT 1 FROM ${toolCalls} AS other WHERE other.idempotency_key = given.idempotency_key
-        AND other.claim IS NOT NULL AND (other.finished_at_ms IS NULL OR ${isNewsSql('given.known')}))
+    SELECT ${columns}, 'started', uses.next FROM commit_mode, given, LATERAL (
+      SELECT CASE WHEN given.claim IS NOT NULL AND given.idempotency_key IS NOT NULL
+          THEN coalesce(max(other.key_use), -1) + 1 END AS next,
+        coalesce(bool_or(other.claim IS NOT NULL
+          AND (other.finished_at_ms IS NULL OR ${isNewsSql('given.known')}
+            OR (other.claim = 'once' AND other.status = 'success' AND given.claim = 'once'))), false) AS keeps_out
+      FROM ${allCalls} AS other
+      WHERE given.claim IS NOT NULL AND other.idempotency_key = given.idempotency_key) AS uses
+    WHERE NOT uses.keeps_out AND NOT EXISTS (SELECT 1 FROM ${archivedRuns} WHERE run_id = given.run_id)
+      AND NOT EXISTS (
+        SELECT 1 FROM begun WHERE begun.run_id = given.run_id AND begun.node_id = given.node_id
+          AND begun.iteration = given.iteration AND begun.attempt > given.attempt)
     ON CONFLICT DO NOTHING RETURNING call_token`
 }
 
@@ -84,6 +108,9 @@ function insertSql(toolCalls: string, commitMode: string): string {
 export function isNewsSql(known: string): string {
   return `(${known} IS NOT NULL AND other.effect IS DISTINCT FROM 'none' AND other.call_token <> ALL (${known}))`
 }
+
+/** At once. A disk syncs for all that wait for it, so more statements than these cost more and are no sooner done. */
+const mostStatements = 4
 
 /** Of one statement: few enough that one row does not wait long for the others. */
 const mostRows = 200

@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { namedStatementsOn, type SendNamed } from './named-statements.ts'
 import { asLogError, kindOf, unavailable } from './postgres-failure.ts'
 import type { OpenPool, PostgresResult, PostgresValue } from './postgres-pool.ts'
+import { ServerClock } from './server-clock.ts'
 import type { Tables } from './tables.ts'
 
 export interface LogConnectionOptions {
   readonly opened: OpenPool
   readonly tables: Tables
   readonly durability: 'auto' | 'full' | 'relaxed'
+  /** Whether statements that are sent often have names. */
+  readonly prepare: boolean
   readonly maxWaitMs: number
   /** The version of the schema when it is newer than what this package writes. */
   readonly newerSchema: { readonly found: number; readonly known: number } | undefined
@@ -15,8 +19,11 @@ export interface LogConnectionOptions {
 /** The database of one log, and the rules under which its methods may use it. */
 export interface LogConnection {
   readonly tables: Tables
+  readonly clock: ServerClock
   /** Sends one statement, which is a transaction of its own. */
   query(text: string, values?: PostgresValue[]): Promise<PostgresResult>
+  /** The same for a statement that is sent often: its plan is kept, whatever the values are. */
+  readonly queryNamed: SendNamed
   /** Asks; again when the connection breaks. `action` completes the sentence "could not …" of an error. */
   read<T>(action: string, ask: () => Promise<T>): Promise<T>
   /**
@@ -34,7 +41,7 @@ export interface LogConnection {
 
 // oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 export function createLogConnection(options: LogConnectionOptions): LogConnection {
-  const { opened, tables, durability, maxWaitMs, newerSchema } = options
+  const { opened, tables, durability, prepare, maxWaitMs, newerSchema } = options
   const begun = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
@@ -84,9 +91,12 @@ export function createLogConnection(options: LogConnectionOptions): LogConnectio
 
   return {
     tables,
+    clock: new ServerClock(opened.pool),
 
     query: async (text, values) =>
       await opened.pool.query(values === undefined ? { text } : { text, values }),
+
+    queryNamed: namedStatementsOn(opened.pool, prepare),
 
     async read(action, ask) {
       assertOpen()

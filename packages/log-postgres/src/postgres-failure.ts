@@ -73,7 +73,10 @@ export function asLogError(error: unknown, action: string): unknown {
   if (isSmithersError(error)) return error
   const message = error instanceof Error ? error.message : String(error)
   const [reason, advice] = explain(error, message)
-  return unavailable(reason, `The tool-call log could not ${action}: ${message}. ${advice}`, {
+  // The driver's own text names hosts and users: it is the cause, which no model reads.
+  const code = sqlState(error) ?? codeOf(error)
+  const said = code === null || code === undefined ? '' : ` (${code})`
+  return unavailable(reason, `The tool-call log could not ${action}${said}. ${advice}`, {
     cause: error,
   })
 }

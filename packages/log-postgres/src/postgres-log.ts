@@ -1,84 +1,54 @@
-import { SmithersError } from '@smithers/tool-core/log'
 import type { ApprovalStore, RunStateStore, RunStore, ToolCallLog } from '@smithers/tool-core/log'
+import { type ArchiveQuery, type ArchiveResult, archiveRuns } from './archive.ts'
 import { approvalsOn } from './approvals.ts'
+import { beginAttemptsOn } from './begin-attempts.ts'
 import { callFrom, finishedAssignments, finishedValues, selectedColumns } from './call-rows.ts'
-import { listQuery } from './list-query.ts'
+import { dropArchived, type DropArchivedQuery, type DropArchivedResult } from './drop-archived.ts'
+import { listCalls } from './list-calls.ts'
+import { listRunsOn } from './list-runs.ts'
 import { createLogConnection, type LogConnection } from './log-connection.ts'
 import { prepareSchema } from './migrate.ts'
-import { type OpenPool, openPool, type PostgresPool } from './postgres-pool.ts'
+import { poolFor, type PostgresLogOptions, resolveSettings } from './postgres-log-options.ts'
+import type { PostgresPool } from './postgres-pool.ts'
 import { pruneInBatches } from './prune.ts'
 import { recoverOrphans } from './recover.ts'
 import { runStateOn } from './run-state.ts'
 import { runsOn } from './runs.ts'
+import { searchOn } from './search.ts'
 import { schemaVersion } from './schema.ts'
 import { startCallsOn } from './start-calls.ts'
 import { storedText } from './stored-text.ts'
 import { type Tables, tablesOf } from './tables.ts'
 
-/** What both forms of {@link PostgresLogOptions} take. */
-export interface PostgresLogSettings {
-  /**
-   * The schema of the tables; created when there is none.
-   *
-   * @default 'public'
-   */
-  readonly schema?: string
-  /**
-   * Which commits wait for the disk of the server. `'auto'`: the start of a call that asks for it, which `defineTool`
-   * does for tools that are not idempotent, approvals, and the end of a run; every other commit survives the end of
-   * this process, and a crash of the server can take the last moments. `'full'`: every commit. `'relaxed'`: none.
-   *
-   * @default 'auto'
-   */
-  readonly durability?: 'auto' | 'full' | 'relaxed'
-  /**
-   * How long a method waits for a connection, and goes on trying when one breaks, before it fails with
-   * `TOOL_LOG_UNAVAILABLE`. Milliseconds.
-   *
-   * @default 5_000
-   */
-  readonly maxWaitMs?: number
-  /**
-   * Whether a missing or older schema is brought to this version. `false` for a role that may not create tables: then it
-   * is an error.
-   *
-   * @default true
-   */
-  readonly migrate?: boolean
-}
-
-/** A log with connections of its own, which `close()` ends. */
-export interface PostgresLogServer extends PostgresLogSettings {
-  /** `postgres://user:password@host:5432/database`. */
-  readonly connectionString: string
-  /**
-   * Most connections at once. One is the worst choice for several calls at a time.
-   *
-   * @default 4
-   */
-  readonly maxConnections?: number
-  readonly pool?: never
-}
-
-/** A log on a pool that exists already. */
-export interface PostgresLogPool extends PostgresLogSettings {
-  /**
-   * A `Pool` of `pg`, or an object with the same `query`. `close()` leaves it open. Long transactions of other code
-   * starve the renewal of leases, so a pool of its own is better.
-   */
-  readonly pool: PostgresPool
-  readonly connectionString?: never
-  readonly maxConnections?: never
-}
-
-/** Options of {@link createPostgresLog}. */
-export type PostgresLogOptions = PostgresLogServer | PostgresLogPool
-
 /** A {@link ToolCallLog} in a PostgreSQL database, with approvals, state and runs. */
 export interface PostgresLog extends ToolCallLog {
+  readonly listRuns: NonNullable<ToolCallLog['listRuns']>
+  readonly search: NonNullable<ToolCallLog['search']>
+  readonly version: NonNullable<ToolCallLog['version']>
   readonly approvals: ApprovalStore
   readonly state: RunStateStore
   readonly runs: RunStore
+  /**
+   * Moves the calls of runs that have ended into the archive, so that the table in which calls start stays small: runs
+   * that are finished, or are not recorded, without a running call, a pending approval or an unused one. A run that can
+   * be resumed stays: one that is queued, waits, failed or was stopped. Archived calls are listed as before. A run that is resumed is moved back by its first call, and a key that an archived
+   * call used stays used.
+   *
+   * Each run is moved in one transaction. Of several processes that archive at once one does, and the others return.
+   *
+   * @throws SmithersError `TOOL_LOG_UNAVAILABLE`, with reason `permission-denied` when the role may not create the
+   *   partition of a month; `INVALID_INPUT` when `beforeMs` is less than a minute ago.
+   */
+  archive(query?: ArchiveQuery): Promise<ArchiveResult>
+  /**
+   * Drops the months of the archive that have ended before a moment, and then what belonged to runs of which no call is
+   * left: approvals, values, records. It costs the same however many calls they hold.
+   *
+   * @throws SmithersError `TOOL_LOG_UNAVAILABLE`
+   */
+  dropArchived(query: DropArchivedQuery): Promise<DropArchivedResult>
+  /** The server's time, as this process estimates it: milliseconds since the epoch. */
+  now(): number
 }
 
 /**
@@ -91,15 +61,23 @@ export interface PostgresLog extends ToolCallLog {
  */
 export async function createPostgresLog(options: PostgresLogOptions): Promise<PostgresLog> {
   const settings = resolveSettings(options)
-  const { durability, maxWaitMs } = settings
+  const { durability, prepare, maxWaitMs } = settings
   const tables = tablesOf(settings.schema)
   const opened = poolFor(options, maxWaitMs)
   try {
     const mode = settings.migrate ? 'apply' : 'check'
     const found = await prepareSchema(opened.pool, tables, { mode, maxWaitMs })
     const newerSchema = found > schemaVersion ? { found, known: schemaVersion } : undefined
-    const connection = { opened, tables, durability, maxWaitMs, newerSchema }
-    return logOn(createLogConnection(connection))
+    const connection = createLogConnection({
+      opened,
+      tables,
+      durability,
+      prepare,
+      maxWaitMs,
+      newerSchema,
+    })
+    await connection.read('read the clock of the server', () => connection.clock.ask())
+    return logOn(connection)
   } catch (error) {
     await opened.end()
     throw error
@@ -128,46 +106,6 @@ export async function migrate(
   }
 }
 
-function poolFor(options: PostgresLogOptions, maxWaitMs: number): OpenPool {
-  const { pool, connectionString, maxConnections = 4 } = options
-  if (pool !== undefined) return { pool, end: async () => {} }
-  return openPool({ connectionString, maxConnections, maxWaitMs })
-}
-
-function resolveSettings(options: PostgresLogOptions): Required<PostgresLogSettings> {
-  const { schema = 'public', durability = 'auto', maxWaitMs = 5000 } = options
-  const { pool, connectionString, maxConnections = 4, migrate: migrates = true } = options
-  if (pool === undefined) {
-    // The driver takes anything else for the name of a database on a host called "base".
-    if (
-      typeof connectionString !== 'string' ||
-      !/^(postgres(ql)?|socket):/.test(connectionString)
-    ) {
-      throw invalid(
-        'createPostgresLog needs { pool } or a { connectionString } like postgres://user:password@host:5432/database.',
-      )
-    }
-  } else if (typeof pool.query !== 'function') {
-    throw invalid('pool must have the method query of a Pool of pg.')
-  }
-  if (!['auto', 'full', 'relaxed'].includes(durability)) {
-    throw invalid(
-      `durability must be 'auto', 'full' or 'relaxed', got ${JSON.stringify(durability)}.`,
-    )
-  }
-  if (!(maxWaitMs >= 0)) {
-    throw invalid(`maxWaitMs must be 0 or a positive number, got ${maxWaitMs}.`)
-  }
-  if (!Number.isInteger(maxConnections) || maxConnections < 1) {
-    throw invalid(`maxConnections must be a positive integer, got ${maxConnections}.`)
-  }
-  return { schema, durability, maxWaitMs, migrate: migrates }
-}
-
-function invalid(message: string): SmithersError {
-  return new SmithersError('INVALID_INPUT', message)
-}
-
 // oxlint-disable-next-line max-lines-per-function -- a factory: it only returns methods
 function logOn(connection: LogConnection): PostgresLog {
   const { toolCalls } = connection.tables
@@ -181,16 +119,20 @@ function logOn(connection: LogConnection): PostgresLog {
       approvals: true,
       state: true,
       runs: true,
+      attempts: true,
+      browsing: true,
     },
     approvals: approvalsOn(connection),
     state: runStateOn(connection),
     runs: runsOn(connection),
+    now: () => connection.clock.now(),
+    beginAttempt: beginAttemptsOn(connection),
     start: startCallsOn(connection),
 
     finish: (callToken, patch) =>
       connection.write('record the end of a call', async (mayBeStored) => {
         const token = storedText(callToken)
-        const { rowCount } = await connection.query(
+        const { rowCount } = await connection.queryNamed(
           `WITH ${relaxed} UPDATE ${toolCalls} SET ${finishedAssignments}
             FROM commit_mode WHERE call_token = $10 AND finished_at_ms IS NULL`,
           [...finishedValues(patch), token],
@@ -210,7 +152,7 @@ function logOn(connection: LogConnection): PostgresLog {
 
     renew: (callToken, leaseExpiresAtMs) =>
       connection.write('renew the lease of a call', async () => {
-        const { rowCount } = await connection.query(
+        const { rowCount } = await connection.queryNamed(
           `WITH ${relaxed} UPDATE ${toolCalls} SET lease_expires_at_ms = $2
             FROM commit_mode WHERE call_token = $1 AND finished_at_ms IS NULL`,
           [storedText(callToken), leaseExpiresAtMs],
@@ -218,15 +160,24 @@ function logOn(connection: LogConnection): PostgresLog {
         return rowCount === 1
       }),
 
-    list: (query) =>
-      connection.read('list calls', async () => {
-        const { text, values } = listQuery(toolCalls, query)
-        const { rows } = await connection.query(text, values)
-        return rows.map(callFrom)
+    list: (query) => listCalls(connection, query),
+
+    listRuns: (query) => listRunsOn(connection, query),
+    search: (search) => searchOn(connection, search),
+
+    version: () =>
+      connection.read('ask for its version', async () => {
+        const { rows } = await connection.query(versionSql)
+        return String(rows[0]?.['version'])
       }),
 
     recover: (query) => recoverOrphans(connection, query),
     prune: (query) => pruneInBatches(connection, query),
+    archive: (query = {}) => archiveRuns(connection, query, connection.clock.now()),
+    dropArchived: (query) => dropArchived(connection, query),
     close: () => connection.close(),
   }
 }
+
+// The whole snapshot: its end alone stays the same when a transaction commits that had begun before.
+const versionSql = 'SELECT pg_current_snapshot()::text AS version'

@@ -3,8 +3,10 @@ import pg from 'pg'
 /** A value of a statement's parameter. */
 export type PostgresValue = string | number | boolean | null | readonly (string | number | null)[]
 
-/** One statement with its parameters. It has no name: a pooler may send each to another connection. */
+/** One statement with its parameters. */
 export interface PostgresStatement {
+  /** A name under which the connection keeps the plan of the statement. A pool may ignore it. */
+  readonly name?: string
   readonly text: string
   readonly values?: PostgresValue[]
 }

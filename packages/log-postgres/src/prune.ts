@@ -22,39 +22,78 @@ export async function pruneInBatches(
   query: PruneQuery,
 ): Promise<number> {
   const { tables } = connection
-  const nowMs = Date.now()
+  const nowMs = connection.clock.now()
   const old = await oldRows(connection, query, nowMs)
   if (old === undefined) return 0
-  const removed = await removeCalls(connection, old)
+  let removed = await removeCalls(connection, old)
   if (old.named.length > 0) {
+    removed += await removeArchived(connection, old.named)
     for (const one of belongingsOfRuns(tables, old.named)) await removeAll(connection, one)
   }
   if (old.keptFromMs > -Infinity) {
     const keptFromMs = Math.min(old.keptFromMs, Number.MAX_SAFE_INTEGER)
-    for (const one of oldBelongings(tables, keptFromMs, Date.now())) {
+    for (const one of oldBelongings(tables, keptFromMs, connection.clock.now())) {
       await removeAll(connection, one)
     }
   }
   return removed
 }
 
-/** Goes through the calls by their time, so that those that stay are passed once. */
-async function removeCalls(connection: LogConnection, { isOld, values }: OldRows): Promise<number> {
+/**
+ * Goes through the calls by their time, so that those that stay are passed once, and no further than an old one can be.
+ * What ended before it began, as clocks that were set may have it, is found by an index of its own.
+ */
+async function removeCalls(connection: LogConnection, old: OldRows): Promise<number> {
+  const { startedUpToMs } = old
+  if (startedUpToMs === Infinity) return await removeWhere(connection, old, 'true', [])
+  const inTime = await removeWhere(connection, old, `started_at_ms <= $1`, [
+    bigintOf(startedUpToMs),
+  ])
+  return inTime + (await removeWhere(connection, old, 'finished_at_ms < started_at_ms', []))
+}
+
+async function removeWhere(
+  connection: LogConnection,
+  { isOld, values }: OldRows,
+  where: string,
+  further: readonly number[],
+): Promise<number> {
   const { toolCalls } = connection.tables
-  const from = `$${values.length + 1}`
+  const parameter = (index: number): string => `$${values.length + index}`
   const text = `DELETE FROM ${toolCalls} WHERE call_token = ANY (ARRAY(
-      SELECT call_token FROM ${toolCalls} WHERE started_at_ms >= ${from} AND finished_at_ms IS NOT NULL AND (${isOld})
+      SELECT call_token FROM ${toolCalls} WHERE started_at_ms >= ${parameter(1)} AND finished_at_ms IS NOT NULL
+        AND (${isOld}) AND ${where.replace('$1', parameter(2))}
       ORDER BY started_at_ms, seq, call_token LIMIT ${batchSize} FOR UPDATE SKIP LOCKED)) RETURNING started_at_ms`
   let removed = 0
   let passedMs = Number.MIN_SAFE_INTEGER
   for (;;) {
     const { rows } = await connection.write('remove old calls', () =>
-      connection.query(text, [...values, passedMs]),
+      connection.query(text, [...values, passedMs, ...further]),
     )
     removed += rows.length
     if (rows.length < batchSize) return removed
     passedMs = Math.max(...rows.map((row) => Number(row['started_at_ms'])))
   }
+}
+
+/** The archived calls of runs that are removed whole. A run that another process removes is left to it. */
+async function removeArchived(
+  connection: LogConnection,
+  runIds: readonly string[],
+): Promise<number> {
+  const { archive, archivedRuns } = connection.tables
+  const text = `WITH chosen AS (SELECT run_id FROM ${archivedRuns} WHERE run_id = $1 FOR UPDATE SKIP LOCKED),
+      unmarked AS (DELETE FROM ${archivedRuns} AS run USING chosen WHERE run.run_id = chosen.run_id RETURNING run.run_id),
+      removed AS (DELETE FROM ${archive} AS call USING unmarked WHERE call.run_id = unmarked.run_id RETURNING 1)
+    SELECT count(*) AS removed FROM removed`
+  let removed = 0
+  for (const runId of runIds) {
+    const { rows } = await connection.write('remove archived calls', () =>
+      connection.query(text, [runId]),
+    )
+    removed += Number(rows[0]?.['removed'])
+  }
+  return removed
 }
 
 async function removeAll(connection: LogConnection, { text, values }: Deletion): Promise<void> {
@@ -66,10 +105,17 @@ async function removeAll(connection: LogConnection, { text, values }: Deletion):
   }
 }
 
+/** The nearest number that a column of the table can be compared with. */
+function bigintOf(ms: number): number {
+  return Math.floor(Math.min(Math.max(ms, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER))
+}
+
 interface OldRows {
   /** A condition on calls. */
   readonly isOld: string
   readonly values: PostgresValue[]
+  /** No old row started later, unless it ended before. Milliseconds since the epoch. */
+  readonly startedUpToMs: number
   /** Everything that was changed at this moment or later stays. Milliseconds since the epoch. */
   readonly keptFromMs: number
   /** Runs to remove whole. */
@@ -87,12 +133,15 @@ async function oldRows(
   const values: PostgresValue[] = []
   const parameter = (value: PostgresValue): string => `$${values.push(value)}`
   let keptFromMs = -Infinity
+  let startedUpToMs = -Infinity
   if (finishedBeforeMs !== undefined) {
     anyOf.push(`finished_at_ms < ${parameter(finishedBeforeMs)}::numeric`)
     keptFromMs = finishedBeforeMs
+    startedUpToMs = finishedBeforeMs
   }
   if (keepRuns !== undefined) {
     const kept = await newestRuns(connection, keepRuns)
+    startedUpToMs = Infinity
     anyOf.push(`run_id <> ALL (${parameter(kept.map(({ runId }) => runId))}::text[])`)
     if (kept.length >= keepRuns) {
       keptFromMs = Math.max(keptFromMs, kept.at(-1)?.startedAtMs ?? Infinity)
@@ -103,6 +152,7 @@ async function oldRows(
     const oldest = maxRows === 0 ? undefined : await newestRow(connection, maxRows - 1)
     const boundary = await newestRow(connection, maxRows)
     if (boundary !== undefined) {
+      startedUpToMs = Math.max(startedUpToMs, boundary[0])
       const place = boundary.map(parameter).join(', ')
       anyOf.push(`(started_at_ms, seq, call_token) <= (${place})`)
     }
@@ -112,11 +162,12 @@ async function oldRows(
   }
   const named = await withoutHeld(connection, runs, nowMs)
   if (anyOf.length === 0 && named.length === 0) return undefined
+  if (named.length > 0) startedUpToMs = Infinity
   const openRuns = openRunsSql(tables, parameter(nowMs))
   const isOld =
     `((${anyOf.join(' OR ') || 'false'}) AND run_id NOT IN (${openRuns})) ` +
     `OR run_id = ANY (${parameter(named)}::text[])`
-  return { isOld, values, keptFromMs, named }
+  return { isOld, values, startedUpToMs, keptFromMs, named }
 }
 
 async function newestRuns(

@@ -8,7 +8,7 @@ export function runStateOn(connection: LogConnection): RunStateStore {
   const { runState } = connection.tables
 
   async function find(runId: string, key: string): Promise<RunStateEntry | undefined> {
-    const { rows } = await connection.query(
+    const { rows } = await connection.queryNamed(
       `SELECT * FROM ${runState} WHERE run_id = $1 AND key = $2`,
       [storedText(runId), storedText(key)],
     )
@@ -22,13 +22,10 @@ export function runStateOn(connection: LogConnection): RunStateStore {
       const { runId, key, version, valueJson, updatedAtMs } = entry
       const text = version === 1 ? insertSql : updateSql
       return connection.write('record the state of a run', async (mayBeStored) => {
-        const { rowCount } = await connection.query(text(runState, connection.commitMode(false)), [
-          storedText(runId),
-          storedText(key),
-          version,
-          storedText(valueJson),
-          updatedAtMs,
-        ])
+        const { rowCount } = await connection.queryNamed(
+          text(runState, connection.commitMode(false)),
+          [storedText(runId), storedText(key), version, storedText(valueJson), updatedAtMs],
+        )
         if (rowCount === 1 || !mayBeStored) return rowCount === 1
         const stored = await find(runId, key)
         return (

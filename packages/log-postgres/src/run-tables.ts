@@ -14,6 +14,7 @@ export function createRunTables(tables: Tables, identifier: string): string[] {
       created_by_token ${identifier} NOT NULL, ${ordinal})`,
     `CREATE INDEX IF NOT EXISTS _smithers_runs_open ON ${runs} (run_id) WHERE status <> 'finished'`,
     `CREATE INDEX IF NOT EXISTS _smithers_runs_newest ON ${runs} (ordinal)`,
+    `CREATE INDEX IF NOT EXISTS _smithers_runs_started ON ${runs} (started_at_ms, run_id)`,
     `CREATE TABLE IF NOT EXISTS ${tasks} (
       ${task}, task_id text NOT NULL, output_name text, status text NOT NULL, attempt bigint NOT NULL,
       output_json text, error_json text, started_at_ms bigint NOT NULL, finished_at_ms bigint, finish_order bigint,

@@ -24,7 +24,7 @@ export function runsOn(connection: LogConnection): RunStore {
     isDone: () => Promise<boolean> = async () => false,
   ): Promise<Fenced> {
     return await connection.write(action, async (mayBeStored) => {
-      const { rows } = await connection.query(text, values)
+      const { rows } = await connection.queryNamed(text, values)
       if (rows.length > 0) return 'ok'
       return mayBeStored && (await isDone()) ? 'ok' : 'lost'
     })
@@ -43,11 +43,12 @@ export function runsOn(connection: LogConnection): RunStore {
   }
 
   async function recorded(runId: string): Promise<RunRow | undefined> {
-    const { rows } = await connection.query(sql.run, [storedText(runId)])
+    const { rows } = await connection.queryNamed(sql.run, [storedText(runId)])
     return rows[0] && rowFrom(runColumns, rows[0])
   }
 
   return {
+    now: () => connection.clock.now(),
     claim: (request) => claimRun(connection, sql, request),
 
     renew: (runId, leaseToken, leaseExpiresAtMs) =>
@@ -140,7 +141,7 @@ async function claimRun(
 
   return await connection.write('claim a run', async (mayBeStored) => {
     for (let tries = 0; tries < mostRaces; tries += 1) {
-      const { rows } = await connection.query(sql.createOrFind, [
+      const { rows } = await connection.queryNamed(sql.createOrFind, [
         runId,
         ...lease,
         ...recorded,

@@ -1,8 +1,10 @@
+import { errorHeadLength } from '@smithers/tool-core/log'
+import { createArchiveTables } from './archive-tables.ts'
 import { createRunTables } from './run-tables.ts'
-import { quoteIdentifier, type Tables } from './tables.ts'
+import { quoteIdentifier, quoteLiteral, type Tables } from './tables.ts'
 
 /** The version of the schema that this code writes. */
-export const schemaVersion: number = 1
+export const schemaVersion: number = 2
 
 /** The columns that every program may rely on. */
 export const documentedColumns: readonly string[] = [
@@ -39,6 +41,9 @@ export interface TakenOver {
 export const usesApprovalSql: string =
   "(finished_at_ms IS NULL OR (replay_of IS NULL AND (status = 'success' OR effect IS DISTINCT FROM 'none')))"
 
+/** What tells the code of an error; the index of errors holds it, so that counting them reads no row. */
+export const errorHeadSql: string = `left(error_json, ${errorHeadLength})`
+
 /**
  * Brings a schema to {@link schemaVersion}: statements that are sent together and are one transaction. Every step asks
  * what is there, and the lock, which ends with the transaction, lets one process at a time do it.
@@ -52,7 +57,13 @@ export function migrationSql(tables: Tables, { hasPosition }: TakenOver): string
     `CREATE TABLE IF NOT EXISTS ${schemaVersions} (
       version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
     ...createCallTable(tables, hasPosition),
+    ...createArchiveTables(tables, storedColumns),
+    ...[tables.toolCalls, tables.archive].map(compressWithLz4),
     ...createApprovalTable(tables),
+    // Rows are locked by every start and changed by every attempt, so there is room for changes within the page.
+    `CREATE TABLE IF NOT EXISTS ${tables.begunAttempts} (
+      run_id ${identifier} NOT NULL, node_id ${identifier} NOT NULL, iteration bigint NOT NULL, attempt bigint NOT NULL,
+      begun_at_ms bigint NOT NULL, PRIMARY KEY (run_id, node_id, iteration)) WITH (fillfactor = 70)`,
     `CREATE TABLE IF NOT EXISTS ${tables.runState} (
       run_id ${identifier} NOT NULL, key ${identifier} NOT NULL, version bigint NOT NULL, value_json text NOT NULL,
       updated_at_ms bigint NOT NULL, PRIMARY KEY (run_id, key))`,
@@ -95,6 +106,9 @@ function createCallTable({ toolCalls }: Tables, hasPosition: boolean): string[] 
     `CREATE ${index('run_time', '(run_id, started_at_ms, seq, call_token)')}`,
     `CREATE ${index('time', '(started_at_ms, seq, call_token)')}`,
     `CREATE ${index('running', '(run_id) WHERE finished_at_ms IS NULL')}`,
+    // Clocks that were set: a prune by the end of calls looks for these apart.
+    `CREATE ${index('backward', '(started_at_ms, seq, call_token) WHERE finished_at_ms < started_at_ms')}`,
+    `CREATE ${index('errors', `(run_id, effect, ${errorHeadSql}) WHERE status = 'error'`)}`,
   ]
 }
 
@@ -121,6 +135,17 @@ const addedColumns: Readonly<Record<string, string>> = {
   span_id: 'text',
 }
 
+/** All columns of a call that are the log's own. */
+export const storedColumns: readonly string[] = [...documentedColumns, ...Object.keys(addedColumns)]
+
+/** The long texts of a call. A server that was built without lz4, or is too old to be asked, compresses as it can. */
+function compressWithLz4(table: string): string {
+  const columns = ['input_json', 'output_json', 'error_json', 'network_json']
+  const alter = columns.map((name) => `ALTER COLUMN ${name} SET COMPRESSION lz4`).join(', ')
+  return `DO $do$ BEGIN EXECUTE ${quoteLiteral(`ALTER TABLE ${table} ${alter}`)};
+    EXCEPTION WHEN feature_not_supported OR invalid_parameter_value OR syntax_error THEN NULL; END $do$`
+}
+
 // A call and its arguments have one open request, and a call has one that waits or is approved, however many processes
 // make them at once.
 function createApprovalTable({ toolApprovals }: Tables): string[] {
@@ -141,8 +166,4 @@ function createApprovalTable({ toolApprovals }: Tables): string[] {
     `CREATE ${index('status', '(status)')}`,
     `CREATE ${index('newest', '(ordinal)')}`,
   ]
-}
-
-function quoteLiteral(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }

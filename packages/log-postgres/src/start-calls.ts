@@ -1,18 +1,21 @@
 import { SmithersError } from '@smithers/tool-core/log'
 import type { StartOptions, StartResult, StartRow } from '@smithers/tool-core/log'
 import { callFrom, selectedColumns } from './call-rows.ts'
+import { restoreRun } from './archive.ts'
 import { insertTogetherOn, isNewsSql } from './insert-together.ts'
 import type { LogConnection } from './log-connection.ts'
 import { unavailable } from './postgres-failure.ts'
 import { storedOrNull, storedText } from './stored-text.ts'
 import { usesApprovalSql } from './schema.ts'
+import type { Tables } from './tables.ts'
 
 /** Stores the start of a call; several that begin in one turn are one statement and one commit. */
 export type StartCall = (row: StartRow, options: StartOptions) => Promise<StartResult>
 
 export function startCallsOn(connection: LogConnection): StartCall {
-  const { toolCalls } = connection.tables
+  const { tables } = connection
   const insert = insertTogetherOn(connection)
+  const conflicts = conflictSql(tables)
 
   /** What keeps a row out of the table; undefined when it has gone meanwhile. */
   async function conflictOf(
@@ -21,7 +24,7 @@ export function startCallsOn(connection: LogConnection): StartCall {
     mayBeStored: boolean,
   ): Promise<StartResult | undefined> {
     const { claim, known, approvalId = null } = options
-    const { rows } = await connection.query(conflictSql(toolCalls), [
+    const { rows } = await connection.queryNamed(conflicts, [
       storedText(row.callToken),
       storedText(row.runId),
       storedText(row.nodeId),
@@ -36,6 +39,7 @@ export function startCallsOn(connection: LogConnection): StartCall {
     const found = new Map(rows.map((columns) => [columns['conflict'], columns]))
     const own = found.get('token')
     if (own !== undefined) return ownConflict(row, callFrom(own), mayBeStored)
+    if (found.has('attempt')) return { ok: false, reason: 'superseded' }
     if (found.has('position')) return { ok: false, reason: 'seq-taken' }
     const holder = found.get('claim')
     if (holder !== undefined) return { ok: false, reason: 'claimed', existing: callFrom(holder) }
@@ -50,6 +54,7 @@ export function startCallsOn(connection: LogConnection): StartCall {
         if (await insert(row, options)) return { ok: true }
         const conflict = await conflictOf(row, options, mayBeStored)
         if (conflict !== undefined) return conflict
+        await restoreRun(connection, storedText(row.runId))
         if (performance.now() > deadline) {
           throw unavailable(
             'busy',
@@ -84,11 +89,15 @@ function ownConflict(
   )
 }
 
-function conflictSql(toolCalls: string): string {
-  const conflict = (name: string, where: string): string =>
-    `(SELECT '${name}' AS conflict, ${selectedColumns} FROM ${toolCalls} AS other WHERE ${where} LIMIT 1)`
+function conflictSql({ toolCalls, allCalls, begunAttempts }: Tables): string {
+  const conflict = (name: string, where: string, calls = toolCalls): string =>
+    `(SELECT '${name}' AS conflict, ${selectedColumns} FROM ${calls} AS other WHERE ${where} LIMIT 1)`
   return [
     conflict('token', 'call_token = $1'),
+    `(SELECT 'attempt' AS conflict, ${selectedColumns}
+      FROM (SELECT 1 FROM ${begunAttempts}
+        WHERE run_id = $2 AND node_id = $3 AND iteration = $4 AND attempt > $5) AS newest
+      LEFT JOIN ${toolCalls} AS other ON false)`,
     conflict(
       'position',
       'run_id = $2 AND node_id = $3 AND iteration = $4 AND attempt = $5 AND seq = $6',
@@ -97,6 +106,7 @@ function conflictSql(toolCalls: string): string {
       'claim',
       `idempotency_key = $7 AND claim IS NOT NULL AND $8::text IS NOT NULL AND (finished_at_ms IS NULL
         OR (claim = 'once' AND status = 'success' AND $8 = 'once') OR ${isNewsSql('$9::text[]')})`,
+      allCalls,
     ),
     conflict('approval', `approval_id = $10 AND ${usesApprovalSql}`),
   ].join(' UNION ALL ')

@@ -5,6 +5,13 @@ export interface Tables {
   readonly schema: string
   readonly schemaVersions: string
   readonly toolCalls: string
+  /** Calls of runs that have ended, in partitions. */
+  readonly archive: string
+  readonly archivedRuns: string
+  /** A view of the calls, archived ones too. */
+  readonly allCalls: string
+  /** The newest attempt of each task that has begun. */
+  readonly begunAttempts: string
   readonly toolApprovals: string
   readonly runState: string
   readonly runs: string
@@ -27,6 +34,10 @@ export function tablesOf(schema: string): Tables {
     schema,
     schemaVersions: table('schema_versions'),
     toolCalls: table('tool_calls'),
+    archive: table('tool_calls_archive'),
+    archivedRuns: table('archived_runs'),
+    allCalls: table('all_tool_calls'),
+    begunAttempts: table('begun_attempts'),
     toolApprovals: table('tool_approvals'),
     runState: table('run_state'),
     runs: table('runs'),
@@ -38,6 +49,10 @@ export function tablesOf(schema: string): Tables {
 
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
+}
+
+export function quoteLiteral(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
 }
 
 /** PostgreSQL cuts longer names without an error. */

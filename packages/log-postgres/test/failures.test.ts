@@ -30,7 +30,7 @@ describeWithServer('createPostgresLog, refused by the server', () => {
       message: expect.stringContaining('Call migrate()') as string,
     })
 
-    expect(await migrate({ pool: admin(), schema })).toBe(1)
+    expect(await migrate({ pool: admin(), schema })).toBe(2)
     await admin().query(`GRANT USAGE ON SCHEMA ${schema} TO ${role};
       GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${role}`)
     const reader = await createPostgresLog({ ...settings, migrate: false })

@@ -31,7 +31,7 @@ describeWithServer('createPostgresLog, on tables that are there', () => {
     await (await openLog(schema)).close()
     expect(await shapeOf(schema)).toEqual(before)
     const { rows } = await admin().query(`SELECT version FROM ${schema}._smithers_schema_versions`)
-    expect(rows).toEqual([{ version: 1 }])
+    expect(rows).toEqual([{ version: 2 }])
   })
 
   it('migrates once when many open or migrate the schema at the same moment', async () => {
@@ -41,7 +41,7 @@ describeWithServer('createPostgresLog, on tables that are there', () => {
       migrate({ pool: admin(), schema }),
       migrate({ pool: admin(), schema }),
     ])
-    expect(versions).toEqual([1, 1])
+    expect(versions).toEqual([2, 2])
     for (const [index, log] of logs.entries()) {
       expect(await log.start(call({ seq: index }), relaxed)).toEqual({ ok: true })
       await log.close()

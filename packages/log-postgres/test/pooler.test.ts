@@ -1,5 +1,6 @@
 import {
   createPostgresLog,
+  type PostgresLogSettings,
   type PostgresPool,
   type PostgresStatement,
 } from '@smithers/log-postgres'
@@ -52,10 +53,91 @@ describeWithServer('createPostgresLog', () => {
     expect(await log.prune({ maxRows: 0, runs: ['run'] })).toBe(1)
 
     for (const { text } of pool.sent) {
-      expect(text).not.toMatch(/\b(LISTEN|NOTIFY|PREPARE|DECLARE|TEMP|SET SESSION|BEGIN)\b(?! IF)/)
+      expect(text).not.toMatch(
+        /\b(LISTEN|NOTIFY|PREPARE|DECLARE|TEMP|SET SESSION|BEGIN)\b(?! IF| EXECUTE)/,
+      )
       expect(text).not.toMatch(/pg_(try_)?advisory_(?!xact)/)
     }
-    expect(pool.sent.filter((statement) => 'name' in statement)).toEqual([])
+  })
+
+  it('gives statements that are sent often a name of their own, and none when it is told so', async () => {
+    const sentBy = async (settings: PostgresLogSettings): Promise<PostgresStatement[]> => {
+      const sent: PostgresStatement[] = []
+      const schema = newSchema()
+      const query: PostgresPool['query'] = (statement) => (
+        sent.push(statement),
+        admin().query(statement)
+      )
+      const log = await createPostgresLog({ pool: { query }, schema, ...settings })
+      for (let seq = 1; seq <= 3; seq += 1) {
+        const row = call({ seq })
+        expect(await log.start(row, once)).toEqual({ ok: true })
+        expect(await log.finish(row.callToken, succeeded)).toBe('ok')
+      }
+      expect(await log.list({})).toHaveLength(3)
+      return sent.filter(({ name }) => name !== undefined)
+    }
+    const named = await sentBy({})
+    expect(named).toHaveLength(6)
+    expect(new Set(named.map(({ name }) => name)).size).toBe(2)
+    expect(new Set(named.map(({ text }) => text)).size).toBe(2)
+    expect(await sentBy({ prepare: false })).toEqual([])
+  })
+
+  it.each([
+    ['does not know the name', 'DEALLOCATE ALL', '26000'],
+    ['has the name from another client', undefined, '42P05'],
+  ])('goes on without names when a connection %s', async (_, forget, refusal) => {
+    const schema = newSchema()
+    const connect = async (): Promise<pg.Client> => {
+      const client = new pg.Client({ connectionString: serverUrl() })
+      await client.connect()
+      return client
+    }
+    const client = await connect()
+    const refusals: unknown[] = []
+    const sent: PostgresStatement[] = []
+    const log = await createPostgresLog({
+      schema,
+      pool: {
+        async query(statement) {
+          sent.push(statement)
+          try {
+            return await client.query(statement)
+          } catch (error) {
+            refusals.push((error as { code?: unknown }).code)
+            throw error
+          }
+        },
+      },
+    })
+    const first = call({ seq: 1 })
+    if (forget === undefined) {
+      // Makes the name known behind the back of the client, as another client of a pooler does.
+      const other = await createPostgresLog({
+        schema,
+        pool: {
+          query: ({ name, text, values }) =>
+            name === undefined
+              ? client.query({ text, values: values ?? [] })
+              : client.query(`PREPARE ${name} AS SELECT 1`).then(() => ({ rows: [], rowCount: 0 })),
+        },
+      })
+      await Promise.resolve(other.renew('unknown', 1))
+      expect(await log.renew('unknown', 1)).toBe(false)
+    } else {
+      expect(await log.start(first, once)).toEqual({ ok: true })
+      await client.query(forget)
+    }
+    const second = call({ seq: 2 })
+    expect(await log.start(second, once)).toEqual({ ok: true })
+    expect(await log.finish(second.callToken, succeeded)).toBe('ok')
+    expect(refusals).toEqual([refusal])
+    expect(sent.slice(-2).some((statement) => 'name' in statement)).toBe(false)
+    expect((await log.list({ callToken: second.callToken })).map(({ status }) => status)).toEqual([
+      'success',
+    ])
+    await client.end()
   })
 
   it('starts the calls of one turn with one statement', async () => {
@@ -65,6 +147,35 @@ describeWithServer('createPostgresLog', () => {
     const rows = Array.from({ length: 20 }, (_, index) => call({ seq: index + 1 }))
     await Promise.all(rows.map(async (row) => log.start(row, relaxed)))
     expect(pool.sent).toHaveLength(1)
+    expect(await log.list({})).toHaveLength(20)
+  })
+
+  it('starts the calls that come while four statements have no answer with one statement', async () => {
+    const sent: PostgresStatement[] = []
+    const answers = Promise.withResolvers<void>()
+    let holds = false
+    const log = await createPostgresLog({
+      schema: newSchema(),
+      pool: {
+        async query(statement) {
+          sent.push(statement)
+          if (holds) await answers.promise
+          return await admin().query(statement)
+        },
+      },
+    })
+    sent.length = 0
+    holds = true
+    const starting: unknown[] = []
+    for (let seq = 1; seq <= 20; seq += 1) {
+      starting.push(log.start(call({ seq }), seq % 2 === 0 ? once : relaxed))
+      await new Promise(setImmediate)
+    }
+    expect(sent).toHaveLength(4)
+    answers.resolve()
+    expect(await Promise.all(starting)).toEqual(starting.map(() => ({ ok: true })))
+    // One for each way to commit.
+    expect(sent).toHaveLength(6)
     expect(await log.list({})).toHaveLength(20)
   })
 
