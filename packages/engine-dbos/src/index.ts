@@ -1,0 +1,1 @@
+export { durableTools, type DurableTools, type DurableToolsOptions } from './durable-tools.ts'
