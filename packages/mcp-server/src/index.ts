@@ -1,0 +1,6 @@
+export { createMcpServer, type McpToolServer } from './create-mcp-server.ts'
+export type { McpServerOptions } from './options/server-options.ts'
+export { serveStdio, type ServeStdioOptions, type StdioServer } from './stdio/serve-stdio.ts'
+export { type HttpServer, serveHttp } from './http/serve-http.ts'
+export type { OAuthResource, ServeHttpOptions } from './http/http-options.ts'
+export { runMcpServer } from './cli/run-mcp-server.ts'
