@@ -7,13 +7,17 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchArguments, benchCommand, byEffort } from '../../../scripts/bench/effort.ts'
+import { publish } from '../../../scripts/bench/publish.ts'
+import { atLeast, type BenchRow, benchRow, single } from '../../../scripts/bench/result.ts'
 import { createSandboxFiles } from '@smithers/sandbox'
 import { editFile } from '../src/patch/edit-file.ts'
 import { type Change, changesOf } from './changes-of-history.ts'
 import { shapes } from './patch-shapes.ts'
 
-const repositories = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
-const wanted = Number(/^--changes=(\d+)$/u.exec(process.argv.at(-1) ?? '')?.[1] ?? 800)
+const repositories = benchArguments.filter((argument) => !argument.startsWith('--'))
+const asked = benchArguments.find((argument) => argument.startsWith('--changes='))?.slice(10)
+const wanted = Number(asked ?? byEffort({ full: 800, short: 150, quick: 4 }))
 if (repositories.length === 0) {
   console.log('Usage: pnpm bench edits REPOSITORY... [--changes=800]')
   process.exit(2)
@@ -53,17 +57,21 @@ const judges = [
   },
 ]
 
+function historiesText(): string {
+  if (repositories.length > 1) return `${repositories.length} repositories`
+  return repositories[0] === '.' ? 'this repository' : 'a repository'
+}
+
 let isMet = true
 try {
   // Without a repository around it, git takes the paths of the patch from here.
   execFileSync('git', ['init', '-q', root])
   const each = Math.ceil(wanted / repositories.length)
   const changes = repositories.flatMap((repository) => changesOf(repository, each))
-  console.log(`${changes.length} changes of ${repositories.length} repositories; applied, wrong\n`)
-  console.log(`| diff | ${judges.map(({ name }) => `\`${name}\``).join(' | ')} |`)
-  console.log(`| --- |${' --- |'.repeat(judges.length)}`)
+  if (changes.length === 0) throw new Error('The histories have no change of a text file.')
+  const rows: BenchRow[] = []
   for (const shape of shapes) {
-    const cells: string[] = []
+    const beside: BenchRow[] = []
     for (const { name, apply } of judges) {
       const counts = { applied: 0, refused: 0, wrong: 0 }
       for (const [index, change] of changes.entries()) {
@@ -73,13 +81,31 @@ try {
         counts[outcome] += 1
       }
       const total = counts.applied + counts.refused + counts.wrong
-      const share = ((counts.applied / total) * 100).toFixed(1)
-      cells.push(`${counts.applied} of ${total} (${share} %), ${counts.wrong}`)
-      if (name !== 'edit') continue
-      if (counts.wrong > 0 || counts.applied / total < shape.target) isMet = false
+      const isOurs = name === 'edit'
+      beside.push(
+        benchRow(single((counts.applied / total) * 100), {
+          job: shape.name,
+          subject: name,
+          isOurs,
+          note: `${counts.applied} of ${total}, ${counts.wrong} wrong`,
+          goal: isOurs ? atLeast(shape.target * 100) : undefined,
+        }),
+      )
+      if (isOurs && counts.wrong > 0) isMet = false
     }
-    console.log(`| ${shape.name} | ${cells.join(' | ')} |`)
+    rows.push(...beside)
   }
+  const missed = publish({
+    name: 'diffs',
+    title: 'Diffs that apply',
+    about: `Real changes from the history of ${historiesText()}, written as diffs in the shapes that models write, and applied by \`edit\`, by \`git apply --recount\` and by GNU \`patch\`. A change counts when the file is afterwards what the commit left; the note says how many went wrong without an error. [Coding tools](coding-tools.md) has the figures of two large histories.`,
+    command: benchCommand('edits', ...benchArguments),
+    rounds: `${changes.length} changes`,
+    unit: '%',
+    chart: 'median',
+    rows,
+  })
+  if (missed > 0) isMet = false
 } finally {
   files.close()
   rmSync(root, { recursive: true })

@@ -9,11 +9,12 @@ import { edit, read, write } from '@smithers/builtin-tools'
 import { createSandboxFiles } from '@smithers/sandbox'
 import { createToolContext, runWithToolContext } from '@smithers/tool-core'
 import { applyPatch } from 'diff'
-import { printPairedMedians } from '../../sandbox/bench/paired-medians.ts'
+import { benchArguments, benchCommand } from '../../../scripts/bench/effort.ts'
+import { publishPairedMedians } from '../../sandbox/bench/paired-medians.ts'
 import { editFile } from '../src/patch/edit-file.ts'
 import { alternatingPatches } from './alternating-patches.ts'
 
-const root = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'edit-bench-'))
+const root = mkdtempSync(join(benchArguments[0] ?? tmpdir(), 'edit-bench-'))
 const maxBytes = 200_000
 const files = createSandboxFiles({ rootDir: root, durability: 'relaxed' })
 
@@ -48,31 +49,41 @@ const toolPatches = alternatingPatches(root, 'tool', 1)
 const editOnce = editJob(1)
 
 const met = await runWithToolContext(context, () =>
-  printPairedMedians([
-    editOnce,
-    editJob(50),
+  publishPairedMedians(
     {
-      name: 'the tool read, 1 KB, journaled in memory',
-      ours: () => read.execute({ path: 'small' }, call),
-      plain: () => fs.readFile(path, 'utf8'),
+      name: 'edits-of-files',
+      title: 'Edits without a log',
+      about:
+        'What `edit` costs beside read, `applyPatch` of `diff`, temporary file, rename; and the tools outside a run.',
+      command: benchCommand('files'),
+      plain: 'plain recipe',
     },
-    {
-      name: 'the tool write, 1 KB, journaled, with fsync',
-      ours: () => write.execute({ path: 'written', content: small }, call),
-      plain: async () => {
-        const handle = await fs.open(`${path}.tmp`, 'w')
-        await handle.writeFile(small)
-        await handle.sync()
-        await handle.close()
-        await fs.rename(`${path}.tmp`, path)
+    [
+      editOnce,
+      editJob(50),
+      {
+        name: 'the tool read, 1 KB, journaled in memory',
+        ours: () => read.execute({ path: 'small' }, call),
+        plain: () => fs.readFile(path, 'utf8'),
       },
-    },
-    {
-      name: 'the tool edit, journaled, with fsync',
-      ours: (round) => edit.execute({ path: 'tool', patch: toolPatches[round % 2] ?? '' }, call),
-      plain: (round) => editOnce.plain(round),
-    },
-  ]),
+      {
+        name: 'the tool write, 1 KB, journaled, with fsync',
+        ours: () => write.execute({ path: 'written', content: small }, call),
+        plain: async () => {
+          const handle = await fs.open(`${path}.tmp`, 'w')
+          await handle.writeFile(small)
+          await handle.sync()
+          await handle.close()
+          await fs.rename(`${path}.tmp`, path)
+        },
+      },
+      {
+        name: 'the tool edit, journaled, with fsync',
+        ours: (round) => edit.execute({ path: 'tool', patch: toolPatches[round % 2] ?? '' }, call),
+        plain: (round) => editOnce.plain(round),
+      },
+    ],
+  ),
 )
 files.close()
 rmSync(root, { recursive: true, force: true })

@@ -18,7 +18,12 @@ export { grep } from './tools/grep.ts'
 export type { BashInput } from './command/bash-input.ts'
 export { bash } from './tools/bash.ts'
 export { createLiveBash } from './tools/live-bash.ts'
-export type { BundleNetwork, BundleOptions, RanCommand } from './bundle/bundle-options.ts'
+export type {
+  BundleNetwork,
+  BundleOptions,
+  CommandOutput,
+  RanCommand,
+} from './bundle/bundle-options.ts'
 export type { BackgroundBashInput } from './command/bash-input.ts'
 export {
   type BashOutputInput,

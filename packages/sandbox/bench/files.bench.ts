@@ -9,10 +9,13 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createSandboxFiles } from '@smithers/sandbox'
-import { printPairedMedians } from './paired-medians.ts'
+import { benchArguments, benchCommand, byEffort } from '../../../scripts/bench/effort.ts'
+import { publish } from '../../../scripts/bench/publish.ts'
+import { atMost, benchRow, single } from '../../../scripts/bench/result.ts'
+import { publishPairedMedians } from './paired-medians.ts'
 
 const openPlain = promisify(openCallback)
-const root = mkdtempSync(join(process.argv[2] ?? tmpdir(), 'files-bench-'))
+const root = mkdtempSync(join(benchArguments[0] ?? tmpdir(), 'files-bench-'))
 mkdirSync(join(root, 'a/b/c'), { recursive: true })
 const small = 'x'.repeat(1024)
 const large = 'x'.repeat(150 * 1024)
@@ -38,7 +41,16 @@ async function plainWriteFile(path: string, text: string): Promise<void> {
   await fs.rename(`${path}.tmp`, path)
 }
 
-const met = await printPairedMedians([
+const command = benchCommand('files')
+const fileOperations = {
+  name: 'file-operations',
+  title: 'File operations of the sandbox',
+  about:
+    'What confinement costs a program that uses `@smithers/sandbox` without the tools: `sandbox.files` beside plain `fs.promises` that does the same job without any check.',
+  command,
+  plain: 'fs.promises',
+}
+const met = await publishPairedMedians(fileOperations, [
   {
     name: 'read 1 KB',
     target: 0.7,
@@ -89,6 +101,7 @@ const met = await printPairedMedians([
   },
   {
     name: 'price of fsync: 1 KB with, against without',
+    plainName: 'ours without',
     ours: () => waiting.write('a/b/w5', small),
     plain: () => files.write('a/b/w6', small),
   },
@@ -116,27 +129,37 @@ async function longestPauseMs(work: () => Promise<unknown>): Promise<number> {
   return Math.max(longest, performance.now() - before)
 }
 
-const many = Array.from({ length: 1000 }, (_, index) => index)
+const count = byEffort({ full: 1000, short: 1000, quick: 20 })
+const many = Array.from({ length: count }, (_, index) => index)
 const descriptors = () => readdirSync('/proc/self/fd').length
 const before = descriptors()
-console.log('\n1000 at once                                longest pause of the event loop')
-const pauses: number[] = []
-for (const [name, work] of [
-  ['nothing (what the machine itself pauses)', () => setTimeout(100)],
-  ['reads of 1 KB', () => files.readText('a/b/small')],
-  ['reads of 150 KB', () => files.readText('a/b/large')],
-  ['writes of 1 KB', (index: number) => files.write(`a/many/${index}`, small)],
-  ['writes of 1 KB with fsync', (index: number) => waiting.write(`a/many/${index}`, small)],
-  ['writes of 150 KB', (index: number) => files.write(`a/many/${index}`, large)],
+const pauses = []
+for (const [name, work, isOurs] of [
+  ['nothing: what the machine itself pauses', () => setTimeout(100), false],
+  ['reads of 1 KB', () => files.readText('a/b/small'), true],
+  ['reads of 150 KB', () => files.readText('a/b/large'), true],
+  ['writes of 1 KB', (index: number) => files.write(`a/many/${index}`, small), true],
+  ['writes of 1 KB with fsync', (index: number) => waiting.write(`a/many/${index}`, small), true],
+  ['writes of 150 KB', (index: number) => files.write(`a/many/${index}`, large), true],
 ] as const) {
   const pause = await longestPauseMs(() => Promise.all(many.map((index) => work(index))))
-  pauses.push(pause)
-  console.log(`${name.padEnd(44)}${pause.toFixed(0).padStart(9)} ms`)
+  const goal = isOurs ? atMost(50, 'median') : undefined
+  pauses.push(benchRow(single(pause), { job: name, isOurs, goal }))
 }
+const missedPauses = publish({
+  name: 'event-loop',
+  title: 'The event loop during a thousand operations at once',
+  about: `The longest time between two turns of the event loop while ${count} operations are started without waiting.`,
+  command,
+  rounds: 'One round',
+  unit: 'ms',
+  chart: 'median',
+  rows: pauses,
+})
 // Files that were replaced are closed in the thread pool.
 for (let waits = 0; waits < 100 && descriptors() > before; waits += 1) await setTimeout(20)
-console.log(`descriptors before ${before}, after ${descriptors()}`)
-const isQuiet = pauses.every((pause) => pause <= 50) && descriptors() === before
+console.log(`\ndescriptors before ${before}, after ${descriptors()}`)
+const isQuiet = missedPauses === 0 && descriptors() === before
 
 files.close()
 waiting.close()

@@ -1,7 +1,8 @@
 /** Kills a process that writes a large file, 250 times: `pnpm bench kills [KILLS]`. Fails when one file is torn. */
+import { benchArguments } from '../../../scripts/bench/effort.ts'
 import { killWhileWriting } from '../test/fixtures/kill-while-writing.ts'
 
-const kills = Number(process.argv[2] ?? 250)
+const kills = Number(benchArguments[0] ?? 250)
 const startedAt = performance.now()
 const atomic = await killWhileWriting({ kills, method: 'write' })
 const control = await killWhileWriting({ kills: 100, method: 'in-place', untilTorn: true })

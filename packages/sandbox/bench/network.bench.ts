@@ -8,9 +8,10 @@ import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { cpus, loadavg, release, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { benchArguments } from '../../../scripts/bench/effort.ts'
 import { makeNetworkVariants, type NetworkVariant, type Ports } from './network/variants.ts'
 
-const rounds = Number(process.argv[2] ?? 7)
+const rounds = Number(benchArguments[0] ?? 7)
 const startRounds = 20 * rounds
 const bulkMegabytes = 100
 const rootDir = realpathSync(mkdtempSync(join(tmpdir(), 'network-bench-')))

@@ -5,14 +5,15 @@
  */
 import { cpus, release, tmpdir } from 'node:os'
 import { createSandboxFiles } from '@smithers/sandbox'
+import { benchArguments } from '../../../scripts/bench/effort.ts'
 import { createNaiveFiles } from '../test/fixtures/naive-files.ts'
 import { createRaceArena } from '../test/fixtures/race-arena.ts'
 import { guardedFiles, race, raceKinds } from '../test/fixtures/raced-files.ts'
 import type { RacedFiles } from '../test/fixtures/raced-files.ts'
 import { startSwapper } from '../test/fixtures/swapper.ts'
 
-const operations = Number(process.argv[2] ?? 100_000)
-const directory = process.argv[3] ?? tmpdir()
+const operations = Number(benchArguments[0] ?? 100_000)
+const directory = benchArguments[1] ?? tmpdir()
 const controlOperations = Math.min(operations, 10_000)
 
 const arena = createRaceArena(directory)

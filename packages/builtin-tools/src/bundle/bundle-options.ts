@@ -62,8 +62,20 @@ export interface BundleOptions {
    * enforced, and changes of protected names. An error it throws fails the call.
    */
   readonly onCommand?: ((command: RanCommand) => void) | undefined
+  /**
+   * Called with each piece that a command of `bash` prints, while it runs: for a display of progress. Not of processes in
+   * the background.
+   */
+  readonly onOutput?: ((output: CommandOutput) => void) | undefined
   /** Called once, at the first command, with all that the operating system does not enforce. @default process.emitWarning */
   readonly warn?: ((message: string) => void) | undefined
+}
+
+/** A piece of what a command of `bash` prints. */
+export interface CommandOutput {
+  readonly toolCallId: string
+  readonly stream: 'stdout' | 'stderr'
+  readonly bytes: Uint8Array
 }
 
 /** A command of `bash` and its result. */
@@ -95,6 +107,7 @@ export const bundleOptionReaders: FieldsOf<BundleOptions> = {
   gitIdentity: sandboxOptions.gitIdentity,
   packageCaches: sandboxOptions.packageCaches,
   onCommand: callback,
+  onOutput: callback,
   warn: callback,
 }
 

@@ -5,6 +5,7 @@ import { failure, leftBehindNotes, waiting, withNotes } from './bash-result.ts'
 import { type BundleOptions, limitsFor } from '../bundle/bundle-options.ts'
 import { commandNetwork } from './command-network.ts'
 import { noteForModel } from '../model/model-notes.ts'
+import { beginCommandPart, endedCommand, traceEnvironment } from '../bundle/command-part.ts'
 import { withSandbox } from '../bundle/sandbox-for-context.ts'
 
 /** How one command of `bash` differs from the usual. */
@@ -24,8 +25,9 @@ export async function runCommand(
 ): Promise<RunResult> {
   const { cmd, args } = commandOf(input)
   const cwd = input.opts?.cwd
+  const part = beginCommandPart(ctx, cmd)
   try {
-    const result = await withSandbox(ctx, options, (sandbox) =>
+    const running = withSandbox(ctx, options, (sandbox) =>
       sandbox.run(cmd, args, {
         ...(cwd === undefined ? {} : { cwd }),
         ...(input.command === undefined ? {} : { checkScript: true }),
@@ -36,8 +38,10 @@ export async function runCommand(
         signal,
         onOutput,
         onDecision,
+        env: traceEnvironment(part, options),
       }),
     )
+    const result = await endedCommand(part, running)
     options.onCommand?.({ toolCallId: ctx.toolCallId, cmd, args, result })
     return result
   } catch (error) {
@@ -65,7 +69,11 @@ export async function answerCommand(
   input: BashInput,
   ctx: ToolContext,
   options: BundleOptions,
-  { hasBackground = false, signal = ctx.abortSignal, onOutput }: AnswerOptions = {},
+  {
+    hasBackground = false,
+    signal = ctx.abortSignal,
+    onOutput = observer(ctx, options),
+  }: AnswerOptions = {},
 ): Promise<string> {
   const { cmd, args } = commandOf(input)
   const longestTimeoutMs = limitsFor(ctx, options).timeoutMs
@@ -84,6 +92,14 @@ export async function answerCommand(
     return withNotes(result, notes)
   }
   throw failure(input, result, { notes: [...notes, ...ended], longestTimeoutMs, hasBackground })
+}
+
+/** What passes the output of a call on to the bundle's own observer. */
+function observer(
+  { toolCallId }: ToolContext,
+  { onOutput }: BundleOptions,
+): ((chunk: OutputChunk) => void) | undefined {
+  return onOutput && ((chunk) => onOutput({ toolCallId, ...chunk }))
 }
 
 /** Says "in the sandbox" only where a call without isolation of files is refused: the model acts on what it reads. */

@@ -1,5 +1,6 @@
 import type { OutputChunk, RunResult, SandboxFiles } from '@smithers/sandbox'
-import { SmithersError, type ToolContext } from '@smithers/tool-core'
+import { beginCallPart, SmithersError, type ToolContext } from '@smithers/tool-core'
+import { endedCommand } from '../bundle/command-part.ts'
 import { limitsFor, type BundleOptions } from '../bundle/bundle-options.ts'
 import { noteForModel } from '../model/model-notes.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
@@ -46,7 +47,8 @@ export async function findFiles(
         '--',
         path,
       ]
-      const result = await sandbox.run(program, args, {
+      const part = beginCallPart(ctx, 'rg', { 'process.command': 'rg' })
+      const running = sandbox.run(program, args, {
         access: 'read',
         timeoutMs,
         maxOutputBytes: maxMessageBytes,
@@ -56,6 +58,7 @@ export async function findFiles(
           else messages.push(bytes)
         },
       })
+      const result = await endedCommand(part, running, [0, 1])
       if (result.status !== 'exited') throw stopped(result, program, 'TOOL_GLOB_FAILED')
       const limit = input.limit ?? defaultLimit
       const isConfined = sandbox.report.enforced.files === 'enforced'

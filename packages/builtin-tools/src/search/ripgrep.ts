@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { RunResult, Sandbox, SandboxFiles } from '@smithers/sandbox'
-import { SmithersError, type ToolContext } from '@smithers/tool-core'
+import { beginCallPart, SmithersError, type ToolContext } from '@smithers/tool-core'
+import { endedCommand } from '../bundle/command-part.ts'
 import { noteForModel } from '../model/model-notes.ts'
 import { ripgrepPath } from './find-ripgrep.ts'
 import type { GrepInput } from './grep-input.ts'
@@ -55,7 +56,8 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
   const hasContext = contextOf(input) > 0
   const shape = shapeOf(input, options)
   const output = new SearchOutput({ files, isConfined, isJson, hasContext, maxOutputBytes, shape })
-  const run = sandbox.run(
+  const part = beginCallPart(ctx, 'rg', { 'process.command': 'rg' })
+  const running = sandbox.run(
     program,
     ripgrepArguments(input, path, { options, isJson, maxOutputBytes }),
     {
@@ -66,12 +68,15 @@ async function search({ input, ctx, options, program, files, sandbox }: Search):
       onOutput: output.take,
     },
   )
+  // 1 means that nothing matched.
+  const run = endedCommand(part, running, [0, 1])
   let result: RunResult | undefined
   try {
     // At the limit ripgrep gets SIGKILL. Return without waiting for its end.
     const first = await Promise.race([run, once(output.full, 'abort').then(() => undefined)])
     result = output.full.aborted ? undefined : first
   } finally {
+    if (output.full.aborted) part.end({ 'smithers.search.cut': true })
     await output.close()
   }
   if (result !== undefined && result.status !== 'exited')

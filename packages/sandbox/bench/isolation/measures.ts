@@ -4,16 +4,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { IsolationBackend } from '../../src/isolation/backend.ts'
 import type { ProcessorTime } from './processor-time.ts'
+import { byEffort } from '../../../../scripts/bench/effort.ts'
+import { type Figure, figureOf, single } from '../../../../scripts/bench/result.ts'
 import { type Start, startAlone } from './variants.ts'
 
 /** Figures by the name of the variant. */
-export type Figures = ReadonlyMap<string, number>
+export type Figures = ReadonlyMap<string, Figure>
 type Variants = ReadonlyMap<string, Start>
 
 // The benchmark gives commands another one.
 const ownPath = process.env['PATH']
-const warmUp = 20
+const warmUp = byEffort({ full: 20, short: 10, quick: 1 })
+export const crowdRounds: number = byEffort({ full: 7, short: 3, quick: 1 })
+export const gigabyteRounds: number = byEffort({ full: 5, short: 2, quick: 1 })
+export const killRounds: number = byEffort({ full: 30, short: 20, quick: 2 })
 const trueCommand = ['/usr/bin/true'] as const
+
+function singles(values: ReadonlyMap<string, number>): Figures {
+  return new Map([...values].map(([name, value]) => [name, single(value)]))
+}
 
 /** Median milliseconds of `true`; the variants take turns, so that a slow moment of the machine falls on all of them. */
 export async function oneByOne(variants: Variants, rounds: number): Promise<Figures> {
@@ -25,12 +34,12 @@ export async function oneByOne(variants: Variants, rounds: number): Promise<Figu
       if (round >= 0) times.get(name)?.push(performance.now() - startedAt)
     }
   }
-  return new Map([...times].map(([name, all]) => [name, median(all)]))
+  return new Map([...times].map(([name, all]) => [name, figureOf(all)]))
 }
 
 /** Milliseconds of processor time for one `true`, of all processes that take part. */
 export async function processorTimes(variants: Variants, time: ProcessorTime): Promise<Figures> {
-  const [turns, batch] = [10, 20]
+  const [turns, batch] = byEffort({ full: [10, 20], short: [5, 10], quick: [1, 2] })
   const totals = new Map<string, number>()
   for (let turn = 0; turn < turns; turn += 1) {
     for (const [name, start] of variants) {
@@ -39,13 +48,13 @@ export async function processorTimes(variants: Variants, time: ProcessorTime): P
       totals.set(name, (totals.get(name) ?? 0) + time.milliseconds() - before)
     }
   }
-  return new Map([...totals].map(([name, total]) => [name, total / turns / batch]))
+  return new Map([...totals].map(([name, total]) => [name, single(total / turns / batch)]))
 }
 
-/** Milliseconds until the last of 64 has ended, the best of 7 rounds; not a number where some did not start. */
+/** Milliseconds until the last of 64 has ended, the best of some rounds; not a number where some did not start. */
 export async function atOnce(variants: Variants): Promise<Figures> {
   const best = new Map<string, number>()
-  for (let round = 0; round < 7; round += 1) {
+  for (let round = 0; round < crowdRounds; round += 1) {
     for (const [name, start] of variants) {
       const startedAt = performance.now()
       const starts = Array.from({ length: 64 }, () => start(trueCommand))
@@ -55,16 +64,16 @@ export async function atOnce(variants: Variants): Promise<Figures> {
       best.set(name, Math.min(best.get(name) ?? Infinity, took))
     }
   }
-  return best
+  return singles(best)
 }
 
-/** Milliseconds for a gigabyte of output, the best of 5 rounds, and the most that this process grew, in MB. */
+/** Milliseconds for a gigabyte of output, the best of some rounds, and the most that this process grew, in MB. */
 export async function gigabyte(
   variants: Variants,
 ): Promise<{ readonly times: Figures; readonly growth: Figures }> {
   const times = new Map<string, number>()
   const growth = new Map<string, number>()
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < gigabyteRounds; round += 1) {
     for (const [name, start] of variants) {
       globalThis.gc?.()
       const before = process.memoryUsage.rss()
@@ -83,7 +92,7 @@ export async function gigabyte(
       growth.set(name, Math.max(growth.get(name) ?? 0, (peak - before) / 1e6))
     }
   }
-  return { times, growth }
+  return { times: singles(times), growth: singles(growth) }
 }
 
 /** Median milliseconds from the kill of a command with four processes until nothing of it is left. */
@@ -92,10 +101,10 @@ export async function kills(
   rootDir: string,
 ): Promise<Figures> {
   const script = 'sleep 60 & (setsid sleep 60 &); env -i setsid sleep 60 & echo ready; wait'
-  const figures = new Map<string, number>()
+  const figures = new Map<string, Figure>()
   for (const backend of working) {
     const times: number[] = []
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < killRounds; round += 1) {
       const running = await startAlone(backend, rootDir, ['/bin/sh', '-c', script])
       const [, stream] = running.outputs[0] ?? []
       await new Promise((resolve) => stream?.once('data', resolve))
@@ -106,7 +115,7 @@ export async function kills(
       for (const [, each] of running.outputs) each.destroy()
       running.close?.()
     }
-    figures.set(backend.name, median(times))
+    figures.set(backend.name, figureOf(times))
   }
   return figures
 }
@@ -127,7 +136,7 @@ export async function changesOfMode(
   working: readonly IsolationBackend[],
   rootDir: string,
 ): Promise<Figures> {
-  const figures = new Map<string, number>()
+  const figures = new Map<string, Figure>()
   for (const backend of working) {
     const argv = ['/usr/bin/python3', '-c', manyChmods] as const
     const running = await startAlone(backend, rootDir, argv)
@@ -135,7 +144,7 @@ export async function changesOfMode(
     const end = await running.ended
     for (const [, stream] of running.outputs) stream.destroy()
     running.close?.()
-    if (end.kind === 'exited' && end.code !== null) figures.set(backend.name, end.code)
+    if (end.kind === 'exited' && end.code !== null) figures.set(backend.name, single(end.code))
   }
   return figures
 }
@@ -163,8 +172,4 @@ function packedSize(directory: string): number {
   const answer = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], options)
   const [packed] = JSON.parse(answer) as { size: number }[]
   return (packed?.size ?? Number.NaN) / 1000
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 }
