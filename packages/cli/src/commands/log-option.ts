@@ -1,0 +1,12 @@
+import { Option } from 'commander'
+
+/**
+ * The option `--log`. Its default is found out when a command runs, since that may create a directory, and since the help
+ * must not print a password of `SMITHERS_LOG`.
+ */
+export function logOption(): Option {
+  return new Option(
+    '--log <log>',
+    "the SQLite file or the postgres:// address that records runs and calls (default: SMITHERS_LOG, or in the project's state directory)",
+  )
+}

@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runSmithers } from './fixtures/smithers-process.ts'
+import { pictureOf, temporaryFolder } from './fixtures/temporary-folder.ts'
+
+interface BadInput {
+  readonly name: string
+  readonly args: readonly string[]
+  readonly says: RegExp
+}
+
+const badInputs: readonly BadInput[] = [
+  {
+    name: 'an unknown command',
+    args: ['cals'],
+    says: /unknown command 'cals'.*Did you mean calls/,
+  },
+  {
+    name: 'a log to list that is not there',
+    args: ['calls', '--log', 'none.db'],
+    says: /There is no log at none\.db/,
+  },
+  {
+    name: 'a log to list that is no database',
+    args: ['calls', '--log', 'notes.txt'],
+    says: /not a SQLite database/,
+  },
+  {
+    name: 'a log to show that is not there',
+    args: ['show', '1', '--log', 'none.db'],
+    says: /There is no log at none\.db/,
+  },
+  {
+    name: 'a call number that is none',
+    args: ['show', 'one', '--log', 'none.db'],
+    says: /'one' is invalid/,
+  },
+  {
+    name: 'an unknown state',
+    args: ['calls', '--log', 'none.db', '--status', 'odd'],
+    says: /'odd' is invalid.*started, success, error/,
+  },
+  {
+    name: 'a folder to examine that is not there',
+    args: ['doctor', '--root', 'nowhere'],
+    says: /--root nowhere is not a directory/,
+  },
+]
+
+test.for(badInputs)('$name: one line, exit code 2, nothing changed', async ({ args, says }) => {
+  const folder = temporaryFolder()
+  mkdirSync(join(folder, 'project'))
+  writeFileSync(join(folder, 'project', 'a.txt'), 'unchanged')
+  writeFileSync(
+    join(folder, 'notes.txt'),
+    'This is a text of more than a hundred bytes. '.repeat(100),
+  )
+  const before = pictureOf(folder)
+
+  const outcome = await runSmithers(args, {
+    cwd: folder,
+    env: { HOME: folder, TMPDIR: folder },
+  })
+
+  expect(outcome.stderr).toMatch(says)
+  expect(outcome.stderr).toMatch(/^smithers: [^\n]+\n$/)
+  expect(outcome.stdout).toBe('')
+  expect(outcome.exitCode).toBe(2)
+  expect(pictureOf(folder)).toEqual(before)
+})

@@ -1,0 +1,1 @@
+export { setup, teardown } from '../../log-postgres/test/global-setup.ts'
