@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { startModelServer } from './fixtures/model-server.ts'
 import type { ModelTurn } from './fixtures/model-turn.ts'
 import { type Outcome, runSmithers } from './fixtures/smithers-process.ts'
-import { temporaryFolder } from './fixtures/temporary-folder.ts'
+import { temporaryFolder } from '../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 const write: ModelTurn = {
   call: { name: 'write', input: { path: 'note.txt', content: 'a secret plan\n' } },

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runSmithers } from './fixtures/smithers-process.ts'
-import { pictureOf, temporaryFolder } from './fixtures/temporary-folder.ts'
+import { pictureOf, temporaryFolder } from '../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 const key = { ANTHROPIC_API_KEY: 'a-key' }
 const complete = ['--root', 'project', '--log', 'calls.db', '--model', 'anthropic/a-model']
@@ -118,36 +118,6 @@ const badInputs: readonly BadInput[] = [
     args: ['run', 'x', ...complete, '--tool-timeout-ms', '3600001'],
     env: key,
     says: /timeoutMs must be .*one hour.*3600001/,
-  },
-  {
-    name: 'a log to list that is not there',
-    args: ['calls', '--log', 'none.db'],
-    says: /There is no log at none\.db/,
-  },
-  {
-    name: 'a log to list that is no database',
-    args: ['calls', '--log', 'notes.txt'],
-    says: /not a SQLite database/,
-  },
-  {
-    name: 'a log to show that is not there',
-    args: ['show', '1', '--log', 'none.db'],
-    says: /There is no log at none\.db/,
-  },
-  {
-    name: 'a call number that is none',
-    args: ['show', 'one', '--log', 'none.db'],
-    says: /'one' is invalid/,
-  },
-  {
-    name: 'an unknown state',
-    args: ['calls', '--log', 'none.db', '--status', 'odd'],
-    says: /'odd' is invalid.*started, success, error/,
-  },
-  {
-    name: 'a folder to examine that is not there',
-    args: ['doctor', '--root', 'nowhere'],
-    says: /--root nowhere is not a directory/,
   },
 ]
 

@@ -1,10 +1,6 @@
-import { join } from 'node:path'
-import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
-import { writeSampleLog } from './fixtures/sample-log.ts'
-import { runSmithers, smithersCommand } from './fixtures/smithers-process.ts'
-import { temporaryFolder } from './fixtures/temporary-folder.ts'
+import { runSmithers } from './fixtures/smithers-process.ts'
 
 describe('smithers', () => {
   test('prints its version', async () => {
@@ -45,19 +41,5 @@ describe('smithers', () => {
     const { exitCode, stdout, stderr } = await runSmithers([])
     expect([exitCode, stdout]).toEqual([2, ''])
     expect(stderr).toContain('Usage: smithers')
-  })
-
-  test('ends quietly when its reader goes away, as head does', async () => {
-    const path = join(temporaryFolder(), 'calls.db')
-    const input = { text: 'x'.repeat(2000) }
-    await writeSampleLog(
-      path,
-      Array.from({ length: 300 }, (_, index) => ({ seq: index + 1, toolName: 'read', input })),
-    )
-    const piped = '{ "$@"; echo "exit $?" >&2; } | head -c 20'
-    const command = [...smithersCommand, 'calls', '--log', path, '--json', '--limit', '300']
-    const { stdout, stderr } = await execa('sh', ['-c', piped, 'sh', ...command])
-    expect(stdout).toHaveLength(20)
-    expect(stderr).toBe('exit 0')
   })
 })

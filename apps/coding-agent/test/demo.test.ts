@@ -4,8 +4,9 @@ import { createSqliteLog } from '@smithers/log-sqlite'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import { runSmithers } from './fixtures/smithers-process.ts'
-import { keys, noTerminal, smithersAtTerminal } from './fixtures/terminal-session.ts'
-import { temporaryFolder } from './fixtures/temporary-folder.ts'
+import { keys, noTerminal } from '../../../packages/cli/test/fixtures/terminal-session.ts'
+import { smithersAtTerminal } from './fixtures/smithers-terminal.ts'
+import { temporaryFolder } from '../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 /** An empty home without git settings, and a directory of its own for what the demo makes. */
 function surroundings(): { HOME: string; TMPDIR: string } {

@@ -7,7 +7,7 @@ import { startModelServer } from './fixtures/model-server.ts'
 import type { ModelServer } from './fixtures/model-server.ts'
 import { runSmithers, startSmithers } from './fixtures/smithers-process.ts'
 import type { SmithersProcess } from './fixtures/smithers-process.ts'
-import { temporaryFolder } from './fixtures/temporary-folder.ts'
+import { temporaryFolder } from '../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 interface BusyAgent extends SmithersProcess {
   readonly args: readonly string[]

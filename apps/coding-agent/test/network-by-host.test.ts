@@ -7,8 +7,9 @@ import { createSandbox } from '@smithers/sandbox'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { documents, inTurn, run, surroundings } from './fixtures/model-run.ts'
 import { type Outcome, runSmithers } from './fixtures/smithers-process.ts'
-import { keys, noTerminal, smithersAtTerminal } from './fixtures/terminal-session.ts'
-import { temporaryFolder } from './fixtures/temporary-folder.ts'
+import { keys, noTerminal } from '../../../packages/cli/test/fixtures/terminal-session.ts'
+import { smithersAtTerminal } from './fixtures/smithers-terminal.ts'
+import { temporaryFolder } from '../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 const sandbox = await createSandbox({ rootDir: tmpdir(), warn() {} })
 const hasOwnNetwork = ['namespaces', 'bubblewrap'].includes(sandbox.report.backend)

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { startModelServer } from './fixtures/model-server.ts'
 import { runSmithers } from './fixtures/smithers-process.ts'
-import { keys, noTerminal, smithersAtTerminal } from './fixtures/terminal-session.ts'
-import { temporaryFolder } from './fixtures/temporary-folder.ts'
+import { keys, noTerminal } from '../../../packages/cli/test/fixtures/terminal-session.ts'
+import { smithersAtTerminal } from './fixtures/smithers-terminal.ts'
+import { temporaryFolder } from '../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 const workflow = `
 import { createBuiltinTools, createSmithers, defineTool } from '@smithers/orchestrator'

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { runSmithers, startSmithers } from './fixtures/smithers-process.ts'
-import { temporaryFolder } from './fixtures/temporary-folder.ts'
+import { temporaryFolder } from '../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 const workflow = `
 import { bash } from '@smithers/builtin-tools'

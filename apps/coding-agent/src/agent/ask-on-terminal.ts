@@ -1,8 +1,9 @@
 import type { ApprovalDecision, ApprovalRequest, OnApproval } from '@smithers/tool-core'
-import { forRun } from './network-flags.ts'
-import { printable } from '../terminal/printable.ts'
-import type { Terminal } from '../terminal/terminal.ts'
-import { userName } from '../terminal/user-name.ts'
+import type { AlwaysApproved } from './always-approved.ts'
+import { forRun } from '@smithers/cli/src/sandbox/network-flags.ts'
+import { printable } from '@smithers/cli/src/terminal/printable.ts'
+import type { Terminal } from '@smithers/cli/src/terminal/terminal.ts'
+import { userName } from '@smithers/cli/src/terminal/user-name.ts'
 
 /** True when a user at the terminal can answer questions. */
 export function isInteractive({ stdout }: Terminal): boolean {
@@ -16,11 +17,18 @@ export function isInteractive({ stdout }: Terminal): boolean {
  */
 export function askOnTerminal(terminal: Terminal, hold: () => () => void): OnApproval {
   let last: Promise<unknown> = Promise.resolve()
+  let always: AlwaysApproved | undefined
   return (question) => {
     const answer = last.then(async () => {
       const release = hold()
       try {
-        return await ask(question, terminal)
+        // Loaded on demand: most runs ask nothing.
+        always ??= new (await import('./always-approved.ts')).AlwaysApproved()
+        const decision = always.decisionOn(question, userName())
+        if (decision === undefined) return await ask(question, terminal, always)
+        const { prompt, toolName } = question.approval
+        terminal.line(terminal.colors.dim(`approved: ${printable(prompt ?? toolName)}`))
+        return decision
       } finally {
         release()
       }
@@ -33,6 +41,7 @@ export function askOnTerminal(terminal: Terminal, hold: () => () => void): OnApp
 async function ask(
   { approval, args, problem, context }: ApprovalRequest,
   { line, colors }: Terminal,
+  always: AlwaysApproved,
 ): Promise<ApprovalDecision | undefined> {
   // Loaded on demand: most runs ask nothing.
   const [{ isCancel, select, text }, { approvalText }, { isHostApproval }] = await Promise.all([
@@ -59,10 +68,21 @@ async function ask(
       { value: 'reject', label: 'Reject', hint: 'the agent learns why' },
       { value: 'change', label: 'Approve with other arguments' },
       { value: 'later', label: 'Decide later', hint: 'the run pauses' },
+      ...(isHostApproval(approval)
+        ? []
+        : [
+            {
+              value: 'tool',
+              label: `Approve, and always for ${printable(approval.toolName)} in this run`,
+            },
+            { value: 'run', label: 'Approve, and always in this run', hint: 'but hosts' },
+          ]),
     ],
   })
   if (isCancel(choice) || choice === 'later') return undefined
-  if (choice === 'approve') return { approved: true, decidedBy }
+  if (choice === 'tool' || choice === 'run') always.add(approval, choice)
+  if (choice === 'approve' || choice === 'tool' || choice === 'run')
+    return { approved: true, decidedBy }
   if (choice === 'for-run') return { approved: true, decidedBy, approvedArgs: forRun }
   if (choice === 'reject') {
     const comment = await text({
@@ -74,6 +94,15 @@ async function ask(
       ? undefined
       : { approved: false, decidedBy, comment: comment || undefined }
   }
+  return await otherArguments(args, decidedBy, signal)
+}
+
+async function otherArguments(
+  args: unknown,
+  decidedBy: string,
+  signal: AbortSignal,
+): Promise<ApprovalDecision | undefined> {
+  const { isCancel, text } = await import('@clack/prompts')
   const json = await text({
     message: 'The arguments, as JSON',
     signal,

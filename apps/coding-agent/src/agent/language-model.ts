@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai'
-import { badInput } from '../command-failure.ts'
+import { badInput } from '@smithers/cli/src/errors/command-failure.ts'
 
 interface Provider {
   /** The environment variable that holds the key. */

@@ -1,5 +1,5 @@
 import { APICallError, type LanguageModel, wrapLanguageModel } from 'ai'
-import { describeError } from '../describe-error.ts'
+import { describeError } from '@smithers/cli/src/errors/describe-error.ts'
 
 /** How often the AI SDK retries a failed request: after 2 and 4 seconds unless the provider says otherwise. */
 export const modelRetries = 2

@@ -2,8 +2,8 @@ import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel
 import type { ViolationEvent } from '@smithers/sandbox'
 import { isSmithersError } from '@smithers/tool-core'
 import type { CallConnections, ToolCallEvent } from '@smithers/tool-core'
-import { parsedJson } from '../log/call-outcome.ts'
-import type { StartedCall } from '../terminal/call-line.ts'
+import { parsedJson } from '@smithers/cli/src/log/call-outcome.ts'
+import type { StartedCall } from '@smithers/cli/src/terminal/call-line.ts'
 import type { RunReporter } from '../terminal/run-reporter.ts'
 
 /** The calls of a run being reported. */
@@ -37,6 +37,7 @@ export function observeCalls(
       ...startedCall(event),
       durationMs: (event.finishedAtMs ?? Date.now()) - event.startedAtMs,
       code: event.status === 'error' ? errorCode(event.error) : null,
+      message: event.status === 'error' ? errorMessage(event.error) : null,
       replayed: (event.replayOf ?? null) !== null,
       ...(event.networkJson !== undefined && {
         network: JSON.parse(event.networkJson) as CallConnections,
@@ -69,6 +70,10 @@ function startedCall(event: ToolCallEvent): StartedCall {
     toolName: event.toolName,
     input: parsedJson(event.inputJson),
   }
+}
+
+function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function errorCode(error: unknown): string {

@@ -8,17 +8,19 @@ import type {
 } from '@smithers/tool-core'
 import { isStepCount, ToolLoopAgent } from 'ai'
 import type { LanguageModel } from 'ai'
-import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
-import { describeError } from '../describe-error.ts'
+import { badInput, CommandFailure, exitCodes } from '@smithers/cli/src/errors/command-failure.ts'
+import { describeError } from '@smithers/cli/src/errors/describe-error.ts'
+import { shownLog } from '@smithers/cli/src/log/log-target.ts'
 import type { RunReporter } from '../terminal/run-reporter.ts'
-import { shellWord } from '../terminal/shell-word.ts'
+import { shellWord } from '@smithers/cli/src/terminal/shell-word.ts'
 import { askedTools, type Asking } from './asked-tools.ts'
-import { checkedIsolation } from './host-network.ts'
-import type { NetworkOfFlags } from './network-flags.ts'
+import { checkedIsolation } from '@smithers/cli/src/sandbox/host-network.ts'
+import type { NetworkOfFlags } from '@smithers/cli/src/sandbox/network-flags.ts'
+import { addUsage, type ModelUsage } from './model-usage.ts'
 import { modelRetries } from './model-retries.ts'
 import { nextAttempt } from './next-attempt.ts'
 import { observeCalls } from './observe-calls.ts'
-import { isPaused, pausedFailure, waitingCalls } from './paused-run.ts'
+import { isPaused, pausedFailure, waitingCalls } from '@smithers/cli/src/runs/paused-run.ts'
 import { newRunId } from '../workflow/new-run-id.ts'
 
 /** Everything that a run needs, resolved and checked. */
@@ -37,6 +39,8 @@ export interface AgentRunOptions {
   readonly maxOutputBytes: number | undefined
   readonly timeoutMs: number | undefined
   readonly maxSteps: number
+  /** Keep the patches of writes and edits in the log. */
+  readonly recordContents: boolean
   /** Tools whose calls need approval. */
   readonly ask: Asking
   /** Decides about calls that need approval; without it the run pauses. */
@@ -85,10 +89,10 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
     attempt,
     model: options.modelName,
     rootDir: options.rootDir,
-    logPath: options.logPath,
+    logPath: shownLog(options.logPath),
     isolation,
   })
-  const progress: Progress = { steps: 0, answer: '', finishReason: 'other' }
+  const progress: Progress = { steps: 0, answer: '', finishReason: 'other', usage: null }
   const calls = observeCalls(runId, reporter)
   let failure: CommandFailure | undefined
   try {
@@ -107,6 +111,7 @@ export async function runAgent(options: AgentRunOptions): Promise<AgentRunResult
     ok: failure === undefined,
     steps: progress.steps,
     calls: calls.count(),
+    usage: progress.usage,
     durationMs: performance.now() - startedAt,
     error: failure?.message ?? null,
   })
@@ -128,6 +133,7 @@ interface Progress {
   steps: number
   answer: string
   finishReason: string
+  usage: ModelUsage | null
 }
 
 function createRun(options: AgentRunOptions, runId: string, attempt: number): ToolRun {
@@ -141,6 +147,7 @@ function createRun(options: AgentRunOptions, runId: string, attempt: number): To
       ...network,
       maxOutputBytes,
       timeoutMs,
+      recordContents: options.recordContents,
       log,
       onApproval: options.onApproval,
       abortSignal: options.abortSignal,
@@ -172,6 +179,7 @@ async function converse(options: AgentRunOptions, run: ToolRun, progress: Progre
     } else if (part.type === 'finish-step') {
       progress.steps += 1
       progress.finishReason = part.finishReason
+      progress.usage = addUsage(progress.usage, part)
     } else if (part.type === 'error') throw part.error
     else if (part.type === 'abort') throw run.abortSignal.reason
   }

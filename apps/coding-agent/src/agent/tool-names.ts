@@ -1,4 +1,4 @@
-import { badInput } from '../command-failure.ts'
+import { badInput } from '@smithers/cli/src/errors/command-failure.ts'
 
 /** The approval prompt of each tool, with its arguments as the log shows them. */
 export const approvalPrompts = {

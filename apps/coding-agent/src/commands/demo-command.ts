@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { isInteractive } from '../agent/ask-on-terminal.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import type { Terminal } from '@smithers/cli/src/terminal/terminal.ts'
 
 /** Adds `smithers demo`: the main use case, offline. */
 export function addDemoCommand(

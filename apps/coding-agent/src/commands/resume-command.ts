@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { badInput } from '../command-failure.ts'
-import { logPathOf } from '../log/log-path.ts'
-import { openExistingLog } from '../log/open-log.ts'
-import { type NetworkFlags, networkOptions } from '../agent/network-flags.ts'
-import { logOption } from './log-option.ts'
-import { hostOptions, widerNetworkOption } from './tool-options.ts'
+import { badInput } from '@smithers/cli/src/errors/command-failure.ts'
+import { logPathOf } from '@smithers/cli/src/log/log-path.ts'
+import { openExistingLog } from '@smithers/cli/src/log/open-log.ts'
+import { type NetworkFlags, networkOptions } from '@smithers/cli/src/sandbox/network-flags.ts'
+import { logOption } from '@smithers/cli/src/commands/log-option.ts'
+import { hostOptions, widerNetworkOption } from '@smithers/cli/src/commands/tool-options.ts'
+import { recordContentsOption } from './record-contents-option.ts'
 import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
 
 /** Adds `smithers resume`: resumes a workflow run. */
@@ -33,6 +34,7 @@ export function addResumeCommand(
       [],
     )
     .addOption(widerNetworkOption())
+    .addOption(recordContentsOption())
     .option('--json', 'print JSON Lines: the events of the run, then its outputs')
   for (const option of hostOptions()) command.addOption(option)
   command.action((runId: string, options: ResumeOptions) => resume(runId, options, surroundings))
@@ -43,6 +45,7 @@ interface ResumeOptions extends NetworkFlags {
   readonly workflow?: string
   readonly acceptChangedWorkflow?: true
   readonly acceptWiderNetwork?: true
+  readonly recordContents?: true
   readonly allow: readonly string[]
   readonly json?: true
 }
@@ -55,10 +58,10 @@ async function resume(
   const network = networkOptions(options)
   const [{ runWorkflowFile }, { knownRun }] = await Promise.all([
     import('./run-workflow-file.ts'),
-    import('../workflow/known-run.ts'),
+    import('@smithers/cli/src/runs/known-run.ts'),
   ])
   const logPath = logPathOf(options.log)
-  const log = openExistingLog(logPath)
+  const log = await openExistingLog(logPath)
   let recorded: string | undefined
   try {
     const { optionsJson } = await knownRun(log, runId, logPath)
@@ -85,6 +88,7 @@ async function resume(
       allow: options.allow,
       ...network,
       acceptWiderNetwork: options.acceptWiderNetwork === true,
+      recordContents: options.recordContents,
     },
   })
 }
@@ -92,7 +96,7 @@ async function resume(
 /** Refuses a mistyped key, which would allow nothing: the call would be blocked again. */
 async function checkAllowed(runId: string, allow: readonly string[], path: string): Promise<void> {
   if (allow.length === 0) return
-  const log = openExistingLog(path)
+  const log = await openExistingLog(path)
   try {
     for (const key of allow) {
       const [call] = await log.list({ runId, idempotencyKey: key, limit: 1 })

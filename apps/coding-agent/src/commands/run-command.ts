@@ -1,19 +1,20 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import { providerNames, resolveLanguageModel } from '../agent/language-model.ts'
-import { checkedRoot } from '../agent/root-directory.ts'
+import { checkedRoot } from '@smithers/cli/src/sandbox/root-directory.ts'
 import { type ToolName, toolNames } from '../agent/tool-names.ts'
 import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
-import { badInput } from '../command-failure.ts'
-import { assertLogOutsideRoot, logPathOf } from '../log/log-path.ts'
-import { openLogForRun } from '../log/open-log.ts'
-import { printable } from '../terminal/printable.ts'
+import { badInput } from '@smithers/cli/src/errors/command-failure.ts'
+import { assertLogOutsideRoot, logPathOf } from '@smithers/cli/src/log/log-path.ts'
+import { openLogForRun } from '@smithers/cli/src/log/open-log.ts'
+import { printable } from '@smithers/cli/src/terminal/printable.ts'
 import { createJsonReporter, createTextReporter } from '../terminal/run-reporter.ts'
-import type { Terminal } from '../terminal/terminal.ts'
-import { logOption } from './log-option.ts'
-import { type NetworkFlags, networkOptions } from '../agent/network-flags.ts'
-import { toolOptions } from './tool-options.ts'
-import { positiveInteger } from './option-values.ts'
+import type { Terminal } from '@smithers/cli/src/terminal/terminal.ts'
+import { logOption } from '@smithers/cli/src/commands/log-option.ts'
+import { type NetworkFlags, networkOptions } from '@smithers/cli/src/sandbox/network-flags.ts'
+import { toolOptions } from '@smithers/cli/src/commands/tool-options.ts'
+import { positiveInteger } from '@smithers/cli/src/commands/option-values.ts'
+import { recordContentsOption } from './record-contents-option.ts'
 
 interface RunOptions extends NetworkFlags {
   readonly root: string
@@ -25,6 +26,7 @@ interface RunOptions extends NetworkFlags {
   readonly toolTimeoutMs?: number
   readonly maxSteps: number
   readonly ask?: readonly ToolName[]
+  readonly recordContents?: true
   readonly json?: true
 }
 
@@ -59,6 +61,7 @@ export function addRunCommand(program: Command, surroundings: RunCommandSurround
       'tools whose calls need your approval, for example edit,write,bash',
       toolNames,
     )
+    .addOption(recordContentsOption())
     .option('--json', 'print JSON Lines: run-start, text, call-start, call-end, run-end')
     .addHelpText(
       'after',
@@ -91,7 +94,7 @@ async function run(
     env,
   })
   const logPath = logPathOf(options.log)
-  const log = openLogForRun(logPath)
+  const log = await openLogForRun(logPath)
   try {
     assertLogOutsideRoot(logPath, rootDir)
     const [{ runAgent }, { notingRetries }, { noteModelWarnings }] = await Promise.all([
@@ -115,6 +118,7 @@ async function run(
       maxOutputBytes: options.maxOutputBytes,
       timeoutMs: options.toolTimeoutMs,
       maxSteps: options.maxSteps,
+      recordContents: options.recordContents === true,
       ask: { tools: options.ask ?? [], oncePerFile: false },
       onApproval: asks ? askOnTerminal(terminal, () => reporter.hold()) : undefined,
       reporter,

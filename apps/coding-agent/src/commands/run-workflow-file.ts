@@ -2,16 +2,17 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { RunWorkflowOptions } from '@smithers/workflow'
 import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
-import { assertLogOutsideRoot } from '../log/log-path.ts'
-import { openExistingLog } from '../log/open-log.ts'
-import { shellWord } from '../terminal/shell-word.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { assertLogOutsideRoot } from '@smithers/cli/src/log/log-path.ts'
+import { isPostgres } from '@smithers/cli/src/log/log-target.ts'
+import { openExistingLog, openLogForRun, type OpenLog } from '@smithers/cli/src/log/open-log.ts'
+import { shellWord } from '@smithers/cli/src/terminal/shell-word.ts'
+import type { Terminal } from '@smithers/cli/src/terminal/terminal.ts'
 import { createWorkflowJsonReporter } from '../terminal/workflow-json-reporter.ts'
 import { createWorkflowTextReporter } from '../terminal/workflow-reporter.ts'
 import { loadWorkflow, workflowPath } from '../workflow/load-workflow.ts'
 import { ProgramGuard, type RecordedProgram } from '../workflow/program-guard.ts'
 import { runAndReport, type WorkflowFileOptions } from '../workflow/run-and-report.ts'
-import { logArgument } from './log-option.ts'
+import { logArgument } from '@smithers/cli/src/terminal/log-argument.ts'
 
 /** What the workflow commands need from their process. */
 export interface WorkflowCommandSurroundings {
@@ -42,7 +43,7 @@ export async function runWorkflowFile(run: WorkflowFileRun): Promise<void> {
   assertLogOutsideRoot(logPath, rootDir)
   const { network } = run.options
   if (network !== undefined) {
-    const { checkedIsolation } = await import('../agent/host-network.ts')
+    const { checkedIsolation } = await import('@smithers/cli/src/sandbox/host-network.ts')
     await checkedIsolation(rootDir, { network })
   }
   const guard = new ProgramGuard(path, rootDir, acceptChangedWorkflow ? undefined : recorded)
@@ -73,8 +74,8 @@ async function recordedRun(
   logPath: string,
   runId: string,
 ): Promise<(RecordedProgram & { readonly rootDir: string | undefined }) | undefined> {
-  if (!existsSync(logPath)) return undefined
-  const log = openExistingLog(logPath)
+  const log = await openIfAny(logPath)
+  if (log === undefined) return undefined
   try {
     const [row] = await log.runs.list({ runId })
     if (row === undefined) return undefined
@@ -83,4 +84,10 @@ async function recordedRun(
   } finally {
     await log.close()
   }
+}
+
+/** Undefined when no log has been written yet. A schema of a database is created for the run, which comes next. */
+async function openIfAny(logPath: string): Promise<OpenLog | undefined> {
+  if (isPostgres(logPath)) return await openLogForRun(logPath)
+  return existsSync(logPath) ? await openExistingLog(logPath) : undefined
 }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
-import { checkedRoot } from '../agent/root-directory.ts'
-import { badInput } from '../command-failure.ts'
-import { logPathOf } from '../log/log-path.ts'
-import { logOption } from './log-option.ts'
-import { type NetworkFlags, networkOptions } from '../agent/network-flags.ts'
-import { toolOptions, widerNetworkOption } from './tool-options.ts'
+import { checkedRoot } from '@smithers/cli/src/sandbox/root-directory.ts'
+import { badInput } from '@smithers/cli/src/errors/command-failure.ts'
+import { logPathOf } from '@smithers/cli/src/log/log-path.ts'
+import { logOption } from '@smithers/cli/src/commands/log-option.ts'
+import { type NetworkFlags, networkOptions } from '@smithers/cli/src/sandbox/network-flags.ts'
+import { toolOptions, widerNetworkOption } from '@smithers/cli/src/commands/tool-options.ts'
+import { recordContentsOption } from './record-contents-option.ts'
 import type { WorkflowCommandSurroundings } from './run-workflow-file.ts'
 
 interface UpOptions extends NetworkFlags {
@@ -14,6 +15,7 @@ interface UpOptions extends NetworkFlags {
   readonly run?: string
   readonly acceptChangedWorkflow?: true
   readonly acceptWiderNetwork?: true
+  readonly recordContents?: true
   readonly maxOutputBytes?: number
   readonly toolTimeoutMs?: number
   readonly json?: true
@@ -37,6 +39,7 @@ export function addUpCommand(program: Command, surroundings: WorkflowCommandSurr
       'resume although the workflow has changed since the run began',
     )
     .addOption(widerNetworkOption())
+    .addOption(recordContentsOption())
     .option('--json', 'print JSON Lines: the events of the run, then its outputs')
     .addHelpText(
       'after',
@@ -73,6 +76,7 @@ async function up(
       ...(rootDir !== undefined && { rootDir }),
       ...network,
       acceptWiderNetwork: options.acceptWiderNetwork === true,
+      recordContents: options.recordContents,
       maxOutputBytes: options.maxOutputBytes,
       toolTimeoutMs: options.toolTimeoutMs,
     },

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Sandbox } from '@smithers/sandbox'
 import type { ApprovalRow, ToolCallRow } from '@smithers/tool-core'
-import { callOutcome } from '../log/call-outcome.ts'
+import { callOutcome } from '@smithers/cli/src/log/call-outcome.ts'
 import type { SampleRepository } from './sample-repository.ts'
 
 /** A claim of the demo, and whether it holds. */

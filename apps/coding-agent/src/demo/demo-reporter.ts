@@ -1,11 +1,12 @@
+import { callDocument } from '@smithers/cli/src/documents/documents.ts'
 import { relative } from 'node:path'
 import type { SandboxReport } from '@smithers/sandbox'
 import type { ToolCallRow } from '@smithers/tool-core'
 import type { RunRow } from '@smithers/tool-core/log'
-import { callTable } from '../terminal/call-table.ts'
-import { coloredPatch } from '../terminal/colored-patch.ts'
-import { isolationSentence, missingIsolation } from '../terminal/isolation-text.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { callTable } from '@smithers/cli/src/terminal/call-table.ts'
+import { coloredPatch } from '@smithers/cli/src/terminal/colored-patch.ts'
+import { isolationSentence, missingIsolation } from '@smithers/cli/src/terminal/isolation-text.ts'
+import type { Terminal } from '@smithers/cli/src/terminal/terminal.ts'
 import type { DemoCheck } from './demo-checks.ts'
 import type { SampleRepository } from './sample-repository.ts'
 
@@ -78,6 +79,7 @@ export function createDemoTextReporter({ line, colors }: Terminal): DemoReporter
     },
     left({ folder, logPath }) {
       line(`\nLook closer: ${thisProgram()} show 1 --task pay --attempt 1 --log ${logPath}`)
+      line(`As a page:   ${thisProgram()} view --log ${logPath}`)
       line(colors.dim(`Everything is in ${folder}; remove it when you are done.`))
     },
   }
@@ -93,7 +95,7 @@ export function createDemoJsonReporter({ json }: Terminal): DemoReporter {
     changed: (patch) => json({ type: 'diff', patch }),
     recorded(runs, rows) {
       for (const run of runs) json({ type: 'run', ...run })
-      for (const row of rows) json({ type: 'call', ...row })
+      for (const row of rows) json(callDocument(row, Date.now()))
     },
     guarded: (report) => json({ type: 'isolation', ...report }),
     checked(checks) {

@@ -8,7 +8,7 @@ import {
   type ToolCallRow,
 } from '@smithers/tool-core'
 import type { AttemptRow, RunRow } from '@smithers/tool-core/log'
-import { collectRows } from '../log/all-rows.ts'
+import { collectRows } from '@smithers/cli/src/log/all-rows.ts'
 import type { DemoReporter } from './demo-reporter.ts'
 import type { PaymentServer } from './payment-server.ts'
 import type { SampleRepository } from './sample-repository.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execaSync } from 'execa'
-import { badInput } from '../command-failure.ts'
+import { badInput } from '@smithers/cli/src/errors/command-failure.ts'
 
 /** A repository with a bug, and beside it a file that the agent must not read. */
 export interface SampleRepository {

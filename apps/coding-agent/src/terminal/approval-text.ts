@@ -1,8 +1,8 @@
 import { createSandboxFiles } from '@smithers/sandbox'
 import { createTwoFilesPatch } from 'diff'
-import { coloredPatch } from './colored-patch.ts'
-import { printable } from './printable.ts'
-import type { Colors } from './terminal.ts'
+import { coloredPatch } from '@smithers/cli/src/terminal/colored-patch.ts'
+import { printable } from '@smithers/cli/src/terminal/printable.ts'
+import type { Colors } from '@smithers/cli/src/terminal/terminal.ts'
 
 /** What a call would do, for its approver: the diff for `edit` and `write`, otherwise the arguments. */
 export async function approvalText(

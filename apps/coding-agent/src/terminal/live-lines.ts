@@ -1,5 +1,5 @@
 import { createLogUpdate } from 'log-update'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from '@smithers/cli/src/terminal/terminal.ts'
 
 /** Lines at the end of the output that are redrawn until they are final. */
 export interface LiveLines {

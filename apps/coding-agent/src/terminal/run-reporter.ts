@@ -1,11 +1,12 @@
 import type { IsolationReport, Violation } from '@smithers/sandbox'
-import type { WaitingCall } from '../agent/paused-run.ts'
-import { printable } from './printable.ts'
-import { endedCallLine, runningCallLine } from './call-line.ts'
-import type { EndedCall, StartedCall } from './call-line.ts'
-import { isolationSentence } from './isolation-text.ts'
+import { type ModelUsage, usageText } from '../agent/model-usage.ts'
+import type { WaitingCall } from '@smithers/cli/src/runs/paused-run.ts'
+import { printable } from '@smithers/cli/src/terminal/printable.ts'
+import { endedCallLine, runningCallLine } from '@smithers/cli/src/terminal/call-line.ts'
+import type { EndedCall, StartedCall } from '@smithers/cli/src/terminal/call-line.ts'
+import { isolationSentence } from '@smithers/cli/src/terminal/isolation-text.ts'
 import { createLiveLines } from './live-lines.ts'
-import type { Terminal } from './terminal.ts'
+import type { Terminal } from '@smithers/cli/src/terminal/terminal.ts'
 import { waitingLines } from './waiting-lines.ts'
 
 /** The start of a run. */
@@ -26,6 +27,8 @@ interface RunEnd {
   readonly steps: number
   readonly calls: number
   readonly durationMs: number
+  /** What the model used, where its provider says. */
+  readonly usage: ModelUsage | null
   /** Why the run failed. */
   readonly error: string | null
 }
@@ -79,10 +82,12 @@ export function createTextReporter(terminal: Terminal): RunReporter {
       lines.line(`\n${waitingLines(calls, colors)}`)
     },
     hold: () => lines.hold(),
-    runEnded({ steps, calls, durationMs }) {
+    runEnded({ steps, calls, durationMs, usage }) {
       const seconds = (durationMs / 1000).toFixed(1)
       lines.line(
-        colors.dim(`\n${counted(calls, 'call')} in ${counted(steps, 'step')}, ${seconds} s`),
+        colors.dim(
+          `\n${counted(calls, 'call')} in ${counted(steps, 'step')}, ${seconds} s${usage === null ? '' : `, ${usageText(usage)}`}`,
+        ),
       )
       lines.stop()
     },

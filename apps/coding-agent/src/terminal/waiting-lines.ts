@@ -1,6 +1,6 @@
-import type { WaitingCall } from '../agent/paused-run.ts'
-import { printable } from './printable.ts'
-import type { Colors } from './terminal.ts'
+import type { WaitingCall } from '@smithers/cli/src/runs/paused-run.ts'
+import { printable } from '@smithers/cli/src/terminal/printable.ts'
+import type { Colors } from '@smithers/cli/src/terminal/terminal.ts'
 
 /** Two lines per call: the question, and the command that approves it. */
 export function waitingLines(calls: readonly WaitingCall[], colors: Colors): string {

@@ -1,10 +1,10 @@
 import type { WorkflowEvent } from '@smithers/workflow'
-import { isPaused } from '../agent/paused-run.ts'
-import { describeError } from '../describe-error.ts'
-import { duration } from './call-line.ts'
+import { isPaused } from '@smithers/cli/src/runs/paused-run.ts'
+import { describeError } from '@smithers/cli/src/errors/describe-error.ts'
+import { duration } from '@smithers/cli/src/terminal/call-line.ts'
 import type { LiveLines } from './live-lines.ts'
-import { printable } from './printable.ts'
-import type { Colors } from './terminal.ts'
+import { printable } from '@smithers/cli/src/terminal/printable.ts'
+import type { Colors } from '@smithers/cli/src/terminal/terminal.ts'
 
 type EventOf<Type extends WorkflowEvent['type']> = Extract<WorkflowEvent, { readonly type: Type }>
 

@@ -1,5 +1,5 @@
-import { describeError } from '../describe-error.ts'
-import type { Terminal } from './terminal.ts'
+import { describeError } from '@smithers/cli/src/errors/describe-error.ts'
+import type { Terminal } from '@smithers/cli/src/terminal/terminal.ts'
 import type { WorkflowReporter } from './workflow-reporter.ts'
 
 /** Prints JSON Lines; `type` names the kind of each. */

@@ -2,8 +2,9 @@ import { statSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { WorkflowDefinition } from '@smithers/workflow'
-import { badInput } from '../command-failure.ts'
-import { describeError } from '../describe-error.ts'
+import { badInput } from '@smithers/cli/src/errors/command-failure.ts'
+import { describeError } from '@smithers/cli/src/errors/describe-error.ts'
+import { looksLikeWorkflow } from '@smithers/cli/src/runs/looks-like-workflow.ts'
 import type { ProgramGuard } from './program-guard.ts'
 import { registerTsxHooks } from './tsx-hooks.ts'
 
@@ -53,14 +54,4 @@ export async function loadWorkflow(file: string, guard: ProgramGuard): Promise<L
     throw badInput(`${file} exports ${workflows.length} workflows. Make one of them the default.`)
   }
   return { workflow, path }
-}
-
-/** Checks the shape and not the class, since another copy of the package may have created it. */
-function looksLikeWorkflow(value: unknown): value is WorkflowDefinition {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as { render?: unknown }).render === 'function' &&
-    (value as { outputs?: unknown }).outputs instanceof Map
-  )
 }

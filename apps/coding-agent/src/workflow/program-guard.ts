@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import type { ProgramFiles } from '@smithers/workflow'
-import { isBeneath } from '../agent/root-directory.ts'
-import { badInput } from '../command-failure.ts'
+import { isBeneath } from '@smithers/cli/src/sandbox/root-directory.ts'
+import { badInput } from '@smithers/cli/src/errors/command-failure.ts'
 
 /** What a run recorded of its program in an earlier process. */
 export interface RecordedProgram {

@@ -1,15 +1,15 @@
 import { isSmithersError, type OnApproval } from '@smithers/tool-core'
 import { runWorkflow, type RunWorkflowOptions } from '@smithers/workflow'
 import { observeCalls } from '../agent/observe-calls.ts'
-import { isPaused, pausedFailure, waitingCalls } from '../agent/paused-run.ts'
-import { badInput, CommandFailure, exitCodes } from '../command-failure.ts'
-import { logArgument } from '../commands/log-option.ts'
-import { describeError } from '../describe-error.ts'
-import { openLogForRun } from '../log/open-log.ts'
-import { shellWord } from '../terminal/shell-word.ts'
+import { isPaused, pausedFailure, waitingCalls } from '@smithers/cli/src/runs/paused-run.ts'
+import { badInput, CommandFailure, exitCodes } from '@smithers/cli/src/errors/command-failure.ts'
+import { logArgument } from '@smithers/cli/src/terminal/log-argument.ts'
+import { describeError } from '@smithers/cli/src/errors/describe-error.ts'
+import { openLogForRun } from '@smithers/cli/src/log/open-log.ts'
+import { shellWord } from '@smithers/cli/src/terminal/shell-word.ts'
 import type { WorkflowReporter } from '../terminal/workflow-reporter.ts'
 import type { LoadedWorkflow } from './load-workflow.ts'
-import { ownerText } from './owner-text.ts'
+import { ownerText } from '@smithers/cli/src/runs/owner-text.ts'
 
 /** The options of a run that the user chooses. */
 export type WorkflowFileOptions = Omit<
@@ -34,7 +34,7 @@ const inputCodes: ReadonlySet<string> = new Set(['INVALID_INPUT', 'WORKFLOW_CHAN
 /** Runs a workflow from a file and reports its progress. */
 export async function runAndReport(run: WorkflowRunOptions): Promise<void> {
   const { loaded, runId, logPath, options, reporter, onApproval, interrupted } = run
-  const log = openLogForRun(logPath)
+  const log = await openLogForRun(logPath)
   const calls = observeCalls(runId, reporter)
   let began = false
   try {

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { transformSync } from 'esbuild'
 import type { ProgramGuard } from './program-guard.ts'
 
-let current: ProgramGuard | undefined
+let current: Pick<ProgramGuard, 'check'> | undefined
 
 /**
  * Lets this process import `.tsx` and `.jsx`, which Node cannot read, with the tags of `@smithers/workflow`. A file in
  * any folder may import the packages of this program, unless its own folder has them. `guard` checks every file before it
  * is executed.
  */
-export function registerTsxHooks(guard: ProgramGuard): void {
+export function registerTsxHooks(guard: Pick<ProgramGuard, 'check'>): void {
   const isRegistered = current !== undefined
   current = guard
   if (isRegistered) return

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Outcome, runSmithers } from '../fixtures/smithers-process.ts'
-import { temporaryFolder } from '../fixtures/temporary-folder.ts'
+import { temporaryFolder } from '../../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 const workflow = `
 import { createBuiltinTools, createSmithers } from '@smithers/orchestrator'

@@ -6,8 +6,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { checkDemo } from '../../src/demo/demo-checks.ts'
 import type { DemoCheck, DemoEvidence } from '../../src/demo/demo-checks.ts'
 import { createSampleRepository } from '../../src/demo/sample-repository.ts'
-import { failedWith, writeSampleLog } from '../fixtures/sample-log.ts'
-import { temporaryFolder } from '../fixtures/temporary-folder.ts'
+import { failedWith, writeSampleLog } from '../../../../packages/cli/test/fixtures/sample-log.ts'
+import { temporaryFolder } from '../../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 /** The evidence of a demo in which all went well, except that nothing was repaired. */
 async function unrepaired(): Promise<DemoEvidence> {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createScriptedModel } from '../../src/demo/scripted-model.ts'
 import type { Script } from '../../src/demo/scripted-model.ts'
-import { temporaryFolder } from '../fixtures/temporary-folder.ts'
+import { temporaryFolder } from '../../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 function* askTwice(task: string): Script {
   const first = yield { text: `Task: ${task}`, toolName: 'double', input: { number: 4 } }

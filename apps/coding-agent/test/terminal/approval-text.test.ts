@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pc from 'picocolors'
 import { describe, expect, test } from 'vitest'
 import { approvalText } from '../../src/terminal/approval-text.ts'
-import { temporaryFolder } from '../fixtures/temporary-folder.ts'
+import { temporaryFolder } from '../../../../packages/cli/test/fixtures/temporary-folder.ts'
 
 const colors = pc.createColors(true)
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createLiveLines } from '../../src/terminal/live-lines.ts'
-import { createTerminal } from '../../src/terminal/terminal.ts'
-import { recordingStream } from '../fixtures/recording-stream.ts'
+import { createTerminal } from '@smithers/cli/src/terminal/terminal.ts'
+import { recordingStream } from '../../../../packages/cli/test/fixtures/recording-stream.ts'
 
 function linesOn(isTTY: boolean): {
   lines: ReturnType<typeof createLiveLines>

@@ -1,0 +1,1 @@
+export { setup, teardown } from '../../../packages/log-postgres/test/global-setup.ts'
