@@ -7,8 +7,8 @@ import { closeTools, createBuiltinTools } from '@smithers/builtin-tools'
 import { createMemoryLog } from '@smithers/log-memory'
 import { createToolRun, defineTool, toolset } from '@smithers/tool-core'
 import { ToolLoopAgent } from 'ai'
-import { MockLanguageModelV4 } from 'ai/test'
 import { z } from 'zod'
+import { scriptedModel } from './guides/scripted-model.ts'
 
 // The shop is a service that takes idempotency keys: it places each order once.
 const orders = new Map<string, string>()
@@ -38,10 +38,10 @@ await writeFile(join(rootDir, 'shopping.txt'), 'milk-1l\n')
 const log = createMemoryLog()
 for (const attempt of [1, 2]) {
   const run = createToolRun({ runId: 'run-1', nodeId: 'shopper', attempt, rootDir, log })
-  const model = mockModel([
+  const model = scriptedModel(
     ['read', { path: 'shopping.txt' }],
     ['shop_place_order', { sku: 'milk-1l', note: `attempt ${attempt}` }],
-  ])
+  )
   const agent = run.agent(new ToolLoopAgent({ model, tools }))
   const { text } = await agent.generate({ prompt: 'Buy what is on the list.' })
   console.log(text)
@@ -54,34 +54,3 @@ for (const row of log.list({ runId: 'run-1' })) {
   console.log(`${row.attempt}.${row.seq} ${row.toolName} ${row.status}`)
 }
 await rm(rootDir, { recursive: true })
-
-/** Makes the calls one after the other, then answers. */
-function mockModel(
-  calls: readonly (readonly [toolName: string, input: object])[],
-): MockLanguageModelV4 {
-  let turn = 0
-  return new MockLanguageModelV4({
-    doGenerate: async () => {
-      const call = calls[turn++]
-      return {
-        content:
-          call === undefined
-            ? [{ type: 'text', text: 'Done.' }]
-            : [
-                {
-                  type: 'tool-call',
-                  toolCallId: `call-${turn}`,
-                  toolName: call[0],
-                  input: JSON.stringify(call[1]),
-                },
-              ],
-        finishReason: { unified: call === undefined ? 'stop' : 'tool-calls', raw: undefined },
-        usage: {
-          inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
-          outputTokens: { total: 0, text: 0, reasoning: 0 },
-        },
-        warnings: [],
-      }
-    },
-  })
-}

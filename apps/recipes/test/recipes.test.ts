@@ -26,41 +26,23 @@ function linesOf(name: string): string[] {
   return stdout.trimEnd().split('\n')
 }
 
+/** What the release rehearsal expects of it too. */
+function expectedOf(name: string): string[] {
+  return readFileSync(new URL(`expected/${name}.txt`, import.meta.url), 'utf8')
+    .trimEnd()
+    .split('\n')
+}
+
 test('only-the-sandbox confines files and commands', () => {
-  expect(linesOf('only-the-sandbox')).toEqual([
-    'buy milk',
-    '',
-    '../secret.txt: TOOL_PATH_ESCAPE',
-    '/etc/hostname: TOOL_PATH_ESCAPE',
-    'way-out/hostname: TOOL_PATH_ESCAPE',
-    'exited 0: 1 notes/today.txt',
-    '',
-    'refused: TOOL_NETWORK_DISABLED',
-    'TOOL_GIT_REMOTE_DISABLED: network',
-  ])
+  expect(linesOf('only-the-sandbox')).toEqual(expectedOf('only-the-sandbox'))
 })
 
 test('swap-the-log records the same rows in either log', () => {
-  expect(linesOf('swap-the-log')).toEqual(
-    ['memory', 'sqlite'].flatMap((log) => [
-      'Hello, Ada!',
-      `${log}: 1 greet {"name":"Ada"} success`,
-      `${log}: 2 greet {"name":""} error`,
-    ]),
-  )
+  expect(linesOf('swap-the-log')).toEqual(expectedOf('swap-the-log'))
 })
 
 test('own-bundle orders once in two attempts', () => {
-  expect(linesOf('own-bundle')).toEqual([
-    "[ 'read', 'grep', 'shop_place_order' ]",
-    'Done.',
-    'Done.',
-    "[ 'milk-1l' ]",
-    '1.1 read success',
-    '1.2 shop.place_order success',
-    '2.1 read success',
-    '2.2 shop.place_order success',
-  ])
+  expect(linesOf('own-bundle')).toEqual(expectedOf('own-bundle'))
 })
 
 test('readme-example prints what the README says', () => {
