@@ -54,6 +54,7 @@ try {
         }
       }
     }
+    for (const { major, path } of nodes) await checkBins(manifest, project, major, path)
     await checkPrograms(project)
     const installed = installedPackages(project)
     for (const name of forbidden[manifest.name] ?? []) {
@@ -74,6 +75,38 @@ console.log(table)
 if (process.argv.includes('--write')) writeTable('README.md', 'package table', table)
 for (const failure of failures) console.error(failure)
 if (failures.length > 0) process.exitCode = 1
+
+/** The command line of a package starts, and finds the packages that its commands need. */
+async function checkBins(
+  { name }: Manifest,
+  project: string,
+  major: number,
+  node: string,
+): Promise<void> {
+  if (name !== '@smithers/cli') return
+  const program = join(project, 'node_modules/@smithers/cli/dist/smithers.js')
+  const link = statSync(join(project, 'node_modules/.bin/smithers'), { throwIfNoEntry: false })
+  if (link === undefined || (link.mode & 0o111) === 0) failures.push(`${name} installs no program.`)
+  for (const [args, expected] of [
+    [['--version'], /^\d+\.\d+\.\d+/],
+    [['explain', 'TOOL_TIMEOUT'], /^TOOL_TIMEOUT\n/],
+    [['exec', '--', 'echo', 'out'], /^out$/],
+    [['calls', '--log', 'none.db'], /There is no log/],
+    [
+      ['calls', '--log', 'postgres://me:word@127.0.0.1/db'],
+      /npm install @smithers\/log-postgres pg/,
+    ],
+  ] as const) {
+    const { all } = await execa(node, [program, ...args], {
+      cwd: project,
+      reject: false,
+      all: true,
+    })
+    if (!expected.test(all.split('\nsmithers: exit')[0] ?? '')) {
+      failures.push(`smithers ${args.join(' ')} on Node ${major} printed: ${all}`)
+    }
+  }
+}
 
 /** Native programs come along executable, and the one of this machine runs. */
 async function checkPrograms(project: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { cpSync, globSync, mkdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { execa } from 'execa'
 
 /** The parts of a `package.json` that installing from tarballs needs. */
@@ -18,17 +18,26 @@ export interface PackedPackage {
   readonly tarball: string
 }
 
-/** Packs every package of this workspace into `destination`. Needs `pnpm build` first. */
+/** Packs packages of this workspace into `destination`, all of them unless `names` says which. Needs `pnpm build` first. */
 export async function packPackages(
   destination: string,
+  names?: readonly string[],
 ): Promise<ReadonlyMap<string, PackedPackage>> {
   const packed = new Map<string, PackedPackage>()
-  for (const path of globSync('packages/*/package.json').toSorted()) {
-    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
-    const directory = path.replace('/package.json', '')
+  for (const [directory, manifest] of manifests()) {
+    if (names?.includes(manifest.name) === false) continue
     packed.set(manifest.name, { manifest, tarball: await pack(directory, destination) })
   }
   return packed
+}
+
+/** The packages of this workspace that are published, by their directories. */
+function manifests(): Map<string, Manifest> {
+  return new Map(
+    globSync('packages/*/package.json')
+      .toSorted()
+      .map((path) => [dirname(path), JSON.parse(readFileSync(path, 'utf8')) as Manifest]),
+  )
 }
 
 async function pack(directory: string, destination: string): Promise<string> {
@@ -50,7 +59,7 @@ export function tarballDependencies(
   packed: ReadonlyMap<string, PackedPackage>,
 ): Record<string, string> {
   const dependencies: Record<string, string> = {}
-  for (const name of new Set(names.flatMap((each) => [...withSiblings(each, packed)]))) {
+  for (const name of withSiblings(names)) {
     const tarball = packed.get(name)?.tarball
     if (tarball === undefined) throw new Error(`no tarball of ${name}`)
     cpSync(tarball, join(project, basename(tarball)))
@@ -59,12 +68,24 @@ export function tarballDependencies(
   return dependencies
 }
 
-/** The package itself and every package of this workspace that it depends on. */
-function withSiblings(name: string, packed: ReadonlyMap<string, PackedPackage>): Set<string> {
-  const found = new Set([name])
-  for (const dependency of Object.keys(packed.get(name)?.manifest.dependencies ?? {})) {
-    if (!packed.has(dependency)) continue
-    for (const each of withSiblings(dependency, packed)) found.add(each)
+/**
+ * The packages themselves and every package of this workspace that they depend on.
+ *
+ * @throws Error for a name that this workspace does not have
+ */
+export function withSiblings(names: readonly string[]): Set<string> {
+  const all = new Map([...manifests().values()].map((manifest) => [manifest.name, manifest]))
+  const found = new Set<string>()
+  const add = (name: string): void => {
+    if (found.has(name)) return
+    found.add(name)
+    for (const dependency of Object.keys(all.get(name)?.dependencies ?? {})) {
+      if (all.has(dependency)) add(dependency)
+    }
+  }
+  for (const name of names) {
+    if (!all.has(name)) throw new Error(`no package ${name}: ${[...all.keys()].join(', ')}`)
+    add(name)
   }
   return found
 }
@@ -79,8 +100,11 @@ const notImportedAlone = new Set([
 
 /** What a program may import of a package without any optional peer, by the names that a program uses. */
 export function entriesOf({ name, exports }: Manifest): string[] {
-  return Object.keys(exports)
-    .filter((entry) => !entry.endsWith('.json'))
-    .map((entry) => name + entry.slice(1))
-    .filter((entry) => !notImportedAlone.has(entry))
+  return (
+    Object.keys(exports)
+      // A pattern is for this repository only.
+      .filter((entry) => !entry.endsWith('.json') && !entry.includes('*'))
+      .map((entry) => name + entry.slice(1))
+      .filter((entry) => !notImportedAlone.has(entry))
+  )
 }
