@@ -1,8 +1,16 @@
 import { existsSync, readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import type { ViteUserConfig } from 'vitest/config'
 
 const root = import.meta.dirname
 const conditions = ['@smithers/source']
+
+/** All but the site, which has an installation and tests of its own. */
+function foldersIn(parent: string): string[] {
+  return readdirSync(`${root}/${parent}`)
+    .filter((name) => name !== 'docs')
+    .map((name) => `${root}/${parent}/${name}`)
+}
 
 /** What all tests of a package share, such as a server. */
 function sharedSetup(file: string): string[] {
@@ -23,24 +31,22 @@ const config: ViteUserConfig = {
     testTimeout: 240_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },
-    projects: ['packages', 'apps'].flatMap((folder) =>
-      readdirSync(`${root}/${folder}`).map((name) => ({
-        extends: true as const,
-        root: `${root}/${folder}/${name}`,
-        test: {
-          name,
-          include: ['test/**/*.test.{ts,tsx}'],
-          setupFiles: [`${root}/scripts/own-state-directory.ts`],
-          globalSetup: sharedSetup(`${root}/${folder}/${name}/test/global-setup.ts`),
-          // A type-check run costs seconds a project: only where type tests exist.
-          typecheck: {
-            enabled: existsSync(`${root}/${folder}/${name}/test/types.test-d.ts`),
-            include: ['test/**/*.test-d.ts'],
-            tsconfig: `${root}/tsconfig.json`,
-          },
+    projects: [...foldersIn('packages'), ...foldersIn('apps'), `${root}/scripts`].map((folder) => ({
+      extends: true as const,
+      root: folder,
+      test: {
+        name: basename(folder),
+        include: ['test/**/*.test.{ts,tsx}'],
+        setupFiles: [`${root}/scripts/own-state-directory.ts`],
+        globalSetup: sharedSetup(`${folder}/test/global-setup.ts`),
+        // A type-check run costs seconds a project: only where type tests exist.
+        typecheck: {
+          enabled: existsSync(`${folder}/test/types.test-d.ts`),
+          include: ['test/**/*.test-d.ts'],
+          tsconfig: `${root}/tsconfig.json`,
         },
-      })),
-    ),
+      },
+    })),
   },
 }
 
