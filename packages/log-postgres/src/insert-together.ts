@@ -1,6 +1,7 @@
 import type { StartOptions, StartRow } from '@smithers/tool-core/log'
 import { startedColumns, startedTypes } from './call-rows.ts'
 import type { LogConnection } from './log-connection.ts'
+import { mayRefuseOneRow } from './postgres-failure.ts'
 import { storedText } from './stored-text.ts'
 import type { Tables } from './tables.ts'
 
@@ -16,7 +17,7 @@ interface Waiting {
 
 /**
  * Inserts the rows of one turn with one statement and one commit, and those that come while a few statements have no
- * answer with the next one.
+ * answer with the next one. A row that the server refuses fails alone.
  */
 export function insertTogetherOn(connection: LogConnection): InsertStarted {
   const { tables } = connection
@@ -35,7 +36,9 @@ export function insertTogetherOn(connection: LogConnection): InsertStarted {
       const taken = new Set(batch)
       waiting = waiting.filter((row) => !taken.has(row))
       unanswered += 1
-      void insertAll(batch, sql[durability ?? 'fsync']).then(() => {
+      // In one order in every process, so that two that insert the same keys do not wait for each other for good.
+      const ordered = batch.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
+      void insertAll(ordered, sql[durability ?? 'fsync']).then(() => {
         unanswered -= 1
         insertWaiting()
       })
@@ -43,14 +46,19 @@ export function insertTogetherOn(connection: LogConnection): InsertStarted {
   }
 
   async function insertAll(batch: readonly Waiting[], text: string): Promise<void> {
-    // In one order in every process, so that two that insert the same keys do not wait for each other for good.
-    const ordered = batch.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
     try {
-      const given = JSON.stringify(ordered.map(({ columns }) => columns))
+      const given = JSON.stringify(batch.map(({ columns }) => columns))
       const { rows } = await connection.queryNamed(text, [given])
       const stored = new Set(rows.map(({ call_token: token }) => token))
       for (const { columns, resolve } of batch) resolve(stored.has(columns['call_token']))
     } catch (error) {
+      if (batch.length > 1 && mayRefuseOneRow(error)) {
+        // The refused statement has stored nothing. Halves find one row among 200 with 16 more.
+        const middle = Math.ceil(batch.length / 2)
+        await insertAll(batch.slice(0, middle), text)
+        await insertAll(batch.slice(middle), text)
+        return
+      }
       for (const { reject } of batch) reject(error)
     }
   }

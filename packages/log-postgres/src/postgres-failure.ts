@@ -43,6 +43,34 @@ export function kindOf(error: unknown): FailureKind {
   return error instanceof Error && lostMessage.test(error.message) ? 'connection-lost' : 'final'
 }
 
+/**
+ * Whether one row of a statement may be why the server refused it, so that the others can be stored without it. The
+ * statement has stored nothing then. What a trigger raises can have any code, so what the server says of itself is told.
+ */
+export function mayRefuseOneRow(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state === null || kindOf(error) !== 'final') return false
+  // A policy of the table refuses a row with the code of a missing grant.
+  return state === '42501' || !classesOfServer.has(state.slice(0, 2))
+}
+
+/** Classes of SQLSTATE that tell of the connection, the server or the statement, and refuse every row alike. */
+const classesOfServer: ReadonlySet<string> = new Set([
+  '0A', // feature not supported
+  '25', // invalid transaction state, read only among them
+  '26', // invalid name of a statement
+  '28', // invalid authorization
+  '3D', // no such database
+  '3F', // no such schema
+  '40', // rolled back; 40003 cannot tell whether
+  '42', // no such table or column, syntax
+  '53', // no memory, disk or connection left
+  '55', // an object is locked or not ready
+  '57', // cancelled, shut down
+  '58', // the system beneath it
+  'F0', // its configuration
+])
+
 /** The driver's own errors have no code. */
 const lostMessage =
   /Connection terminated|Connection ended|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|not queryable/i
