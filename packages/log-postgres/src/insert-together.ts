@@ -79,7 +79,8 @@ function sortKey({ columns }: Waiting): string {
 /**
  * Takes the rows as JSON. A key is used by one call at a time, and `key_use` numbers its uses: a call whose statement
  * began before another one took the key and ended has the other's number, and is kept out. A key that an archived call
- * used is taken as well, and a run that is archived takes no call.
+ * used is taken as well, and a run that is archived takes no call. Every month of the archive is asked for the key, so a
+ * call without a claim has none to ask for: a condition beside the key would cost as much as the look, in each month.
  *
  * The newest attempts of the tasks are locked until the commit, which is before the next attempt can begin: so a row of an
  * attempt is there when the next one looks, or never. A plain look would see what was true when the statement began.
@@ -89,7 +90,8 @@ function insertSql(tables: Tables, commitMode: string): string {
   const types = Object.entries(startedTypes)
   const columns = types.map(([name]) => name).join(', ')
   return `WITH ${commitMode},
-    given AS MATERIALIZED (SELECT * FROM json_to_recordset($1::json) AS
+    given AS MATERIALIZED (
+      SELECT *, CASE WHEN claim IS NOT NULL THEN idempotency_key END AS claimed_key FROM json_to_recordset($1::json) AS
       row_of_call (${types.map(([name, type]) => `${name} ${type}`).join(', ')}, known text[])),
     begun AS MATERIALIZED (
       SELECT newest.run_id, newest.node_id, newest.iteration, newest.attempt FROM ${begunAttempts} AS newest
@@ -104,7 +106,7 @@ function insertSql(tables: Tables, commitMode: string): string {
           AND (other.finished_at_ms IS NULL OR ${isNewsSql('given.known')}
             OR (other.claim = 'once' AND other.status = 'success' AND given.claim = 'once'))), false) AS keeps_out
       FROM ${allCalls} AS other
-      WHERE given.claim IS NOT NULL AND other.idempotency_key = given.idempotency_key) AS uses
+      WHERE other.idempotency_key = given.claimed_key) AS uses
     WHERE NOT uses.keeps_out AND NOT EXISTS (SELECT 1 FROM ${archivedRuns} WHERE run_id = given.run_id)
       AND NOT EXISTS (
         SELECT 1 FROM begun WHERE begun.run_id = given.run_id AND begun.node_id = given.node_id
