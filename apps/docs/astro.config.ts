@@ -45,7 +45,7 @@ const config: ReturnType<typeof defineConfig> = defineConfig({
         llmsTxt({
           projectName: 'Smithers tools',
           description:
-            'Typed, sandboxed, durable, observable tools for AI SDK agents, as small packages. They stay inside one directory, journal every call before it runs, and are safe to retry.',
+            'Typed, sandboxed, durable, observable tools for AI SDK agents, as small packages. The built-in tools stay inside one directory, and every call is written to a log before it runs. After a crash or a retry the log says which calls took effect and which may have, and each call keeps its idempotency key.',
           // What the short text leaves out; the full one has every page.
           exclude: [
             'architecture{,/**}',

@@ -4,7 +4,7 @@ import { generateText, isStepCount, tool } from 'ai'
 import { z } from 'zod'
 import { scriptedModel } from './scripted-model.ts'
 
-// Before: a tool of the AI SDK. Nothing remembers that it has run.
+// Before: a tool of the AI SDK. Nothing records that it has run.
 const greetBefore = tool({
   description: 'Greets a person.',
   inputSchema: z.object({ name: z.string() }),

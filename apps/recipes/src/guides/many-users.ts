@@ -8,7 +8,7 @@ import { createToolRun } from '@smithers/tool-core'
 import { ToolLoopAgent } from 'ai'
 import { scriptedModel } from './scripted-model.ts'
 
-// Once for the process: the log, and one bundle whose limits hold for every user.
+// Once for the process: the log, and one bundle of tools whose limits hold for each command of every user.
 const log = createSqliteLog({ path: 'calls.db' })
 const tools = createBuiltinTools({
   isolation: 'auto',

@@ -18,7 +18,7 @@ await client.connect(
   }),
 )
 
-// Its tools as tools of the AI SDK, with our journal and gates on this side as well.
+// Its tools as tools of the AI SDK, with a log and approvals on this side as well.
 const tools = await mcpTools(client, {
   configure: ({ name }) => (name === 'bash' ? { needsApproval: true } : {}),
 })

@@ -24,7 +24,7 @@ const run = createToolRun({
   // A public server is allowed by its name: 'api.example.com', '*.example.com'.
   network: { allow: [allowed.host] },
 })
-// Clients ask no proxy for 127.0.0.1. Only this example needs them to.
+// Clients use no proxy for 127.0.0.1. Only this example needs them to.
 const env = { set: { NO_PROXY: '', no_proxy: '' } }
 const { bash } = run.tools(createBuiltinTools({ only: ['bash'], env }))
 

@@ -14,7 +14,7 @@ const publish = defineTool({
   idempotent: false,
   execute: ({ version }, { idempotencyKey }) => {
     appendFileSync('published.txt', `${version} ${idempotencyKey}\n`)
-    // The machine goes down once, after the notes are out.
+    // The process dies once, after the notes are out.
     if (!existsSync('crashed.txt')) {
       appendFileSync('crashed.txt', 'yes\n')
       process.kill(process.pid, 'SIGKILL')
