@@ -2,7 +2,7 @@
  * What a full table costs: `pnpm bench growth [ROWS] [FOLDER]`. Fills a log up to a number of calls, 10⁶ unless told, 300
  * bytes in and one kilobyte out, and prints at 10⁴, 10⁵ and so on what a pair, a refused claim, a page and a batch of a
  * prune take, and how large a call is on the disk. A small log of 10⁴ calls is measured in turns with the large one, so
- * that a busy moment of the machine meets both; the ratio is the median of the ratios. Then what a pair costs beside
+ * that a busy moment of the machine meets both; the ratio is the median of the ratios. Then what a start costs beside
  * months of archived calls.
  */
 import { createPostgresLog, databaseStatus, type PostgresLog } from '@smithers/log-postgres'
@@ -12,6 +12,18 @@ import { attempt, publish } from '../../../scripts/bench/publish.ts'
 import { atMost, type BenchRow, benchRow, figureOf, single } from '../../../scripts/bench/result.ts'
 import { benchFinish, benchRow as rowOfCall } from '../../log-sqlite/bench/bench-row.ts'
 import { createBenchServer } from './bench-server.ts'
+import {
+  callsOfRun,
+  claim,
+  firstMs,
+  newestPage,
+  pageFromFiles,
+  pageOfRun,
+  pair,
+  prunedCall,
+  relaxed,
+  start,
+} from './growth-jobs.ts'
 
 const most = Number(benchArguments[0] ?? byEffort({ full: 1e6, short: 1e5, quick: 1e4 }))
 const command = benchCommand('growth', ...benchArguments.slice(0, 1))
@@ -19,16 +31,9 @@ const server = await createBenchServer(benchArguments[1])
 const admin = new pg.Pool({ connectionString: server.connectionString })
 admin.on('error', () => {})
 const least = 10_000
-const callsOfRun = 100
-const firstMs = Date.now() - 30 * 86_400_000
 const rounds = byEffort({ full: 9, short: 9, quick: 2 })
 /** How many times slower a large log may be than a small one. */
 const allowedGrowth = 1.2
-const relaxed = { durability: 'relaxed', claim: 'inflight' } as const
-/** How many calls of a log are gone. */
-const pruned = new WeakMap<PostgresLog, number>()
-/** The last position of a call of the benchmark itself. */
-let pairs = 0
 
 try {
   await attempt('growth of a log', measureGrowth)
@@ -93,15 +98,11 @@ async function measureArchive(): Promise<void> {
       await some.finish(row.callToken, { ...benchFinish, finishedAtMs: startedAtMs })
     }
     await some.archive()
-    const times: { base: number[]; ours: number[] } = { base: [], ours: [] }
-    for (let round = 0; round <= rounds; round += 1) {
-      const base = await pair(none)
-      const time = await pair(some)
-      if (round === 0) continue
-      times.base.push(base)
-      times.ours.push(time)
-    }
-    rows.push(besideBase(`a pair beside ${next} months`, 'no archive', times))
+    const times = await inTurns(
+      () => start(none),
+      () => start(some),
+    )
+    rows.push(besideBase(`a start beside ${next} months`, 'no archive', times))
   }
   publish({
     name: 'growth-archive',
@@ -132,7 +133,9 @@ async function fill(schema: string, from: number, to: number): Promise<void> {
       [rowOfCall().inputJson, benchFinish.outputJson, begin, Math.min(begin + step, to)],
     )
   }
+  // Else the first to read is the one who writes what the filling has left in memory, to make room.
   await admin.query(`VACUUM ANALYZE ${schema}._smithers_tool_calls`)
+  await admin.query('CHECKPOINT')
 }
 
 /** Each kind of work: the time of the large log and its ratio to the small one. */
@@ -142,22 +145,19 @@ async function compare(
   count: number,
 ): Promise<readonly BenchRow[]> {
   const rows: BenchRow[] = []
-  for (const [job, measure] of [
+  for (const [job, measure, before] of [
     ['a pair', pair],
     ['a refused claim', claim],
     ['a page of a run', pageOfRun],
+    ['a page from files', pageFromFiles, () => forgetRows(small, large)],
     ['the newest page', newestPage],
     ['a pruned call', prunedCall],
   ] as const) {
-    const times: { base: number[]; ours: number[] } = { base: [], ours: [] }
-    // Round 0 warms up.
-    for (let round = 0; round <= rounds; round += 1) {
-      const base = await measure(small, round, least)
-      const time = await measure(large, round, count)
-      if (round === 0) continue
-      times.base.push(base)
-      times.ours.push(time)
-    }
+    const times = await inTurns(
+      (round) => measure(small, round, least),
+      (round) => measure(large, round, count),
+      before,
+    )
     // The first line compares equals: what it misses is noise, and no promise.
     const limit = count > least ? allowedGrowth : undefined
     rows.push(
@@ -167,16 +167,48 @@ async function compare(
   return rows
 }
 
+interface Times {
+  readonly base: number[]
+  readonly ours: number[]
+}
+
+/** Each round measures both, and the next one in the other order: what the first leaves to do meets each of them. */
+async function inTurns(
+  measureBase: (round: number) => Promise<number>,
+  measureOurs: (round: number) => Promise<number>,
+  before?: () => Promise<void>,
+): Promise<Times> {
+  const times: Times = { base: [], ours: [] }
+  // Round 0 warms up.
+  for (let round = 0; round <= rounds; round += 1) {
+    await before?.()
+    const isOursFirst = round % 2 === 1
+    const early = isOursFirst ? await measureOurs(round) : undefined
+    const base = await measureBase(round)
+    const ours = early ?? (await measureOurs(round))
+    if (round === 0) continue
+    times.base.push(base)
+    times.ours.push(ours)
+  }
+  return times
+}
+
+/**
+ * Empties the memory of the server. A small log always fits into it, so a page that one of many runs has not been asked
+ * for lately was compared with a page in memory: that is the size of the memory, not what the calls cost.
+ */
+async function forgetRows(...logs: readonly PostgresLog[]): Promise<void> {
+  await server.stop('SIGINT')
+  await server.start()
+  // Connects, and reads what the server knows of the tables.
+  for (const log of logs) await log.list({ runId: 'none', limit: 50 })
+}
+
 function thousands(count: number): string {
   return count.toLocaleString('en').replaceAll(',', ' ')
 }
 
-function besideBase(
-  job: string,
-  name: string,
-  { base, ours }: { readonly base: readonly number[]; readonly ours: readonly number[] },
-  limit?: number,
-): BenchRow {
+function besideBase(job: string, name: string, { base, ours }: Times, limit?: number): BenchRow {
   const ratios = ours.map((time, round) => time / (base[round] ?? Number.NaN))
   return benchRow(figureOf(ours), {
     job,
@@ -184,62 +216,4 @@ function besideBase(
     ratio: figureOf(ratios).median,
     goal: limit === undefined ? undefined : atMost(limit),
   })
-}
-
-/** Microseconds of one of a number of actions, in the middle of them. */
-async function timed(count: number, action: (index: number) => unknown): Promise<number> {
-  const times: number[] = []
-  for (let index = 0; index < count; index += 1) {
-    const from = performance.now()
-    await action(index)
-    times.push((performance.now() - from) * 1000)
-  }
-  return figureOf(times).median
-}
-
-async function pair(log: PostgresLog): Promise<number> {
-  const took = await timed(100, async () => {
-    const row = rowOfCall({ runId: 'bench', seq: (pairs += 1) })
-    await log.start(row, relaxed)
-    await log.finish(row.callToken, benchFinish)
-  })
-  return took
-}
-
-/** A start whose key is in use, and is refused with the row that uses it. */
-async function claim(log: PostgresLog): Promise<number> {
-  const holder = rowOfCall({ runId: 'holder', seq: (pairs += 1) })
-  await log.start(holder, relaxed)
-  const { idempotencyKey } = holder
-  const took = await timed(50, async () => {
-    const row = rowOfCall({ runId: 'refused', seq: (pairs += 1), idempotencyKey })
-    const result = await log.start(row, relaxed)
-    if (result.ok) throw new Error('the key has two holders')
-  })
-  await log.finish(holder.callToken, benchFinish)
-  return took
-}
-
-/** Of the newer half, which no prune here has reached. */
-async function pageOfRun(log: PostgresLog, round: number, rows: number): Promise<number> {
-  const groups = rows / (callsOfRun * 10)
-  return await timed(30, async (index) => {
-    const group = groups / 2 + (((round * 30 + index) * 7919) % (groups / 2))
-    const page = await log.list({ runId: `run-${group * 10 + (index % 10)}`, limit: 50 })
-    if (page.length !== 50) throw new Error(`the page has ${page.length} calls`)
-  })
-}
-
-async function newestPage(log: PostgresLog): Promise<number> {
-  return await timed(30, () => log.list({ order: 'descending', limit: 50 }))
-}
-
-/** The oldest calls, as many as one transaction removes; per call. */
-async function prunedCall(log: PostgresLog): Promise<number> {
-  const before = (pruned.get(log) ?? 0) + 400
-  pruned.set(log, before)
-  const from = performance.now()
-  const removed = await log.prune({ finishedBeforeMs: firstMs + before + 5 })
-  if (removed !== 400) throw new Error(`the prune removed ${removed} calls`)
-  return ((performance.now() - from) * 1000) / removed
 }
