@@ -32,14 +32,21 @@ async function paidTwice(repeatWindowMs: number) {
   open()
   await expect.poll(async () => (await server.log.list({}))[0]?.status).not.toBe('started')
   pair.send({ jsonrpc: '2.0', id: 3, method: 'tools/call', params })
-  await pair.answer(3)
+  const answer = await pair.answer(3)
   const rows = await server.log.list({})
   await pair.served.close()
-  return { keys, rows }
+  return { keys, rows, answer }
 }
 
 it('an equal call within the window, whose answer was never delivered, is the same call', async () => {
-  const { rows } = await paidTwice(60_000)
+  const { keys, rows, answer } = await paidTwice(60_000)
+  expect(keys).toHaveLength(1)
+  expect(answer).toMatchObject({
+    result: {
+      content: [{ text: 'paid as 1' }],
+      _meta: { 'smithers/call': { outcome: 'success', replayed: true } },
+    },
+  })
   expect(new Set(rows.map(({ nodeId }) => nodeId)).size).toBe(1)
   expect(new Set(rows.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
   expect(rows.map(({ attempt }) => attempt)).toEqual([1, 2])
