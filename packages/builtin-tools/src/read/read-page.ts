@@ -1,4 +1,5 @@
 import type { SandboxFiles } from '@smithers/sandbox'
+import { beginDeadline } from './deadline.ts'
 import { type PartRequest, readPart } from './read-part.ts'
 import { numberedLines } from './numbered-lines.ts'
 
@@ -51,12 +52,14 @@ async function countLines(
 ): Promise<number | undefined> {
   const { sizeBytes } = await files.stat(path)
   if (sizeBytes > maxCountedBytes) return undefined
-  const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
+  const deadline = beginDeadline(timeoutMs, signal)
   try {
-    const beyond = { startLine: Number.MAX_SAFE_INTEGER, maxBytes: 1, abortSignal }
+    const beyond = { startLine: Number.MAX_SAFE_INTEGER, maxBytes: 1, abortSignal: deadline.signal }
     return (await files.readLines(path, beyond)).totalLines
   } catch {
     // The page is there; only its share of the file stays unknown.
     return undefined
+  } finally {
+    deadline.clear()
   }
 }

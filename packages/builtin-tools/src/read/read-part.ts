@@ -1,5 +1,6 @@
 import type { SandboxFiles } from '@smithers/sandbox'
 import { SmithersError } from '@smithers/tool-core'
+import { beginDeadline } from './deadline.ts'
 
 /** Which lines to read, and how. */
 export interface PartRequest {
@@ -30,23 +31,25 @@ export async function readPart(
   signal: AbortSignal,
 ): Promise<ReadPart> {
   // Lines may be far into a file of any size.
-  const deadline = AbortSignal.timeout(timeoutMs)
+  const deadline = beginDeadline(timeoutMs, signal)
   try {
     const part = await files.readLines(path, {
       startLine: offset,
       endLine: limit === undefined ? undefined : offset + limit - 1,
       maxBytes,
       cut,
-      abortSignal: AbortSignal.any([signal, deadline]),
+      abortSignal: deadline.signal,
     })
     if (part.totalLines !== undefined && offset > Math.max(part.totalLines, 1)) {
       throw offsetPastEnd(path, offset, part.totalLines)
     }
     return part
   } catch (error) {
-    if (deadline.aborted && error === deadline.reason) throw timedOut(path, timeoutMs)
+    if (error === deadline.late) throw timedOut(path, timeoutMs)
     if (signal.aborted && error === signal.reason) throw aborted(path, signal)
     throw error
+  } finally {
+    deadline.clear()
   }
 }
 
