@@ -110,7 +110,14 @@ describe('smithers mcp', () => {
   it('refuses a wrong option as mcp-server does', async () => {
     const { exitCode, stderr, stdout } = await start(['--root', '/no/such/directory'])
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
-    expect(stderr).toContain('cannot be served')
+    expect(stderr).toMatch(/^smithers mcp: .*cannot be served/)
+  })
+
+  it('calls itself by its own name in its help', async () => {
+    const { exitCode, stdout } = await start(['--help'])
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^Usage: smithers mcp \[options\]$/m)
+    expect(stdout).not.toContain('mcp-server')
   })
 
   it('names the package to install where it is missing', async () => {

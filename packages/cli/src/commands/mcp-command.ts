@@ -15,7 +15,7 @@ export function addMcpCommand(program: Command): void {
     .argument('[options...]', 'options of mcp-server')
     .action(async (options: readonly string[]) => {
       const { runMcpServer } = await serverPackage()
-      const exitCode = await runMcpServer(options)
+      const exitCode = await runMcpServer(options, 'smithers mcp')
       if (exitCode !== 0) throw new CommandExit(exitCode)
     })
 }

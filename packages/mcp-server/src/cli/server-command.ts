@@ -29,8 +29,8 @@ export interface ServerFlags {
 }
 
 /** Reads the command line. @throws CommanderError, after printing, for the help and for wrong usage */
-export function serverCommand(version: string): Command {
-  return new Command('mcp-server')
+export function serverCommand(version: string, name = 'mcp-server'): Command {
+  return new Command(name)
     .description('Serves confined, journaled tools for files and commands to any MCP client.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
