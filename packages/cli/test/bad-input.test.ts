@@ -42,6 +42,11 @@ const badInputs: readonly BadInput[] = [
     says: /'odd' is invalid.*started, success, error/,
   },
   {
+    name: 'a schema of a log that is a file',
+    args: ['runs', '--log', 'notes.txt', '--schema', 'agents'],
+    says: /--schema names tables of PostgreSQL, and notes\.txt is a file/,
+  },
+  {
     name: 'a folder to examine that is not there',
     args: ['doctor', '--root', 'nowhere'],
     says: /--root nowhere is not a directory/,

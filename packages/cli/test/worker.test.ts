@@ -122,6 +122,9 @@ describe.skipIf(missing !== undefined)(`the options of smithers worker${reason}`
     const schema = 'cli_worker_json'
     await enqueueWorkflow({ pool, schema, definition: 'note', runId: 'json', input: { file } })
     const args = ['worker', program, '--schema', schema, '--name', 'blue', '--json']
+    // Its queue is that of the schema too.
+    const queued = await runSmithers(['runs', '--schema', schema], { env })
+    expect(queued.stdout).toMatch(/^json .* no worker for note$/m)
     const worker = startSmithers(args, { env })
     let printed = ''
     worker.stdout.on('data', (text: string | Buffer) => (printed += String(text)))
@@ -134,6 +137,8 @@ describe.skipIf(missing !== undefined)(`the options of smithers worker${reason}`
     worker.kill('SIGTERM')
     const { exitCode, stdout, stderr } = await worker.outcome
     expect([exitCode, stderr]).toEqual([0, ''])
+    const listed = await runSmithers(['runs', '--schema', schema, '--json'], { env })
+    expect(JSON.parse(listed.stdout)).toMatchObject({ runId: 'json', state: 'finished' })
     const documents = stdout
       .trimEnd()
       .split('\n')

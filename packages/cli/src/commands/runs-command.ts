@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { pendingApprovals } from '@smithers/tool-core'
 import type { QueuedRun } from '@smithers/worker'
 import { queueValues, runValues } from '../documents/documents.ts'
+import { badInput } from '../errors/command-failure.ts'
 import { describeError } from '../errors/describe-error.ts'
 import { logPathOf } from '../log/log-path.ts'
 import { isPostgres, shownLog, withoutSecrets } from '../log/log-target.ts'
@@ -22,6 +23,7 @@ export function addRunsCommand(program: Command, terminal: Terminal): void {
       'Lists the workflow runs in a log, newest first. For a queue in PostgreSQL also the worker of each, or that no worker knows it, where @smithers/worker is installed.',
     )
     .addOption(logOption())
+    .option('--schema <name>', 'the schema of a log in PostgreSQL (default: public)')
     .option('--limit <n>', 'show the newest N runs', positiveInteger, 20)
     .option('--json', 'print JSON Lines, one run per line')
     .action((options: RunsOptions) => listRuns(options, terminal))
@@ -29,6 +31,7 @@ export function addRunsCommand(program: Command, terminal: Terminal): void {
 
 interface RunsOptions {
   readonly log?: string
+  readonly schema?: string
   readonly limit: number
   readonly json?: true
 }
@@ -39,14 +42,17 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
     import('../terminal/call-table.ts'),
   ])
   const path = logPathOf(options.log)
-  const log = await openExistingLog(path)
+  const { schema } = options
+  if (schema !== undefined && !isPostgres(path)) {
+    throw badInput(
+      `--schema names tables of PostgreSQL, and ${path} is a file. Leave it out, or give --log postgres://user@host/database.`,
+    )
+  }
+  const log = await openExistingLog(path, schema)
   try {
     const runs = await log.runs.list({ limit: options.limit })
-    const queue = await queueOf(
-      path,
-      runs.map(({ runId }) => runId),
-      terminal,
-    )
+    const runIds = runs.map(({ runId }) => runId)
+    const queue = await queueOf({ path, schema }, runIds, terminal)
     const nowMs = nowOf(log)
     const columns = ['run', 'workflow', 'state', 'tasks finished', 'started']
     if (queue.size > 0) columns.push('worker')
@@ -87,14 +93,14 @@ async function listRuns(options: RunsOptions, terminal: Terminal): Promise<void>
 
 /** Runs are listed although the queue cannot be read, as by a role that may only read the log. */
 async function queueOf(
-  target: string,
+  { path: target, schema }: { readonly path: string; readonly schema: string | undefined },
   runIds: readonly string[],
   terminal: Terminal,
 ): Promise<ReadonlyMap<string, QueuedRun>> {
   if (!isPostgres(target)) return new Map()
   try {
     const { queuedRuns } = await import('../log/queued-runs.ts')
-    return await queuedRuns(target, runIds)
+    return await queuedRuns(target, runIds, schema)
   } catch (error) {
     const reason = printable(withoutSecrets(describeError(error), target))
     terminal.note(`smithers: the workers of these runs are unknown: ${reason}`)

@@ -20,9 +20,15 @@ export interface OpenLog extends ToolCallLog {
   readonly runs: RunStore
 }
 
-/** The log of an earlier run. Never creates a file or a table. */
-export async function openExistingLog(target: string): Promise<OpenLog> {
-  if (isPostgres(target)) return await openPostgres(target, false)
+/**
+ * The log of an earlier run. Never creates a file or a table.
+ *
+ * @param schema Of a log in PostgreSQL. @default 'public'
+ */
+export async function openExistingLog(target: string, schema?: string): Promise<OpenLog> {
+  if (isPostgres(target)) {
+    return await openPostgres(target, { migrate: false, ...(schema !== undefined && { schema }) })
+  }
   if (!existsSync(target)) {
     throw badInput(`There is no log at ${target}. "smithers run" and "smithers up" create one.`)
   }
@@ -34,7 +40,7 @@ export async function openExistingLog(target: string): Promise<OpenLog> {
  * first call is recorded, so that a run without calls leaves no file.
  */
 export async function openLogForRun(target: string): Promise<OpenLog> {
-  if (isPostgres(target)) return await openPostgres(target, true)
+  if (isPostgres(target)) return await openPostgres(target, { migrate: true })
   if (existsSync(target)) return opened(target)
   const folder = dirname(resolve(target))
   if (!isDirectory(folder)) {
@@ -45,9 +51,12 @@ export async function openLogForRun(target: string): Promise<OpenLog> {
   return createdOnFirstUse(() => opened(target))
 }
 
-function openPostgres(connectionString: string, migrate: boolean): Promise<OpenLog> {
+function openPostgres(
+  connectionString: string,
+  options: { readonly migrate: boolean; readonly schema?: string },
+): Promise<OpenLog> {
   return withPostgres(connectionString, ({ createPostgresLog }) =>
-    createPostgresLog({ connectionString, migrate }),
+    createPostgresLog({ connectionString, ...options }),
   )
 }
 

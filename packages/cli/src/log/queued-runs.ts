@@ -8,6 +8,7 @@ import { workerPackage } from './worker-package.ts'
 export async function queuedRuns(
   connectionString: string,
   runIds: readonly string[],
+  schema?: string,
 ): Promise<ReadonlyMap<string, QueuedRun>> {
   const installed = await workerPackage()
   if (installed === undefined || runIds.length === 0) return new Map()
@@ -16,7 +17,12 @@ export async function queuedRuns(
   // A connection that breaks while it is idle would end the process.
   pool.on('error', () => {})
   try {
-    const queued = await installed.listQueue({ pool, runIds, limit: runIds.length })
+    const queued = await installed.listQueue({
+      pool,
+      runIds,
+      limit: runIds.length,
+      ...(schema !== undefined && { schema }),
+    })
     return new Map(queued.map((run) => [run.runId, run]))
   } finally {
     await pool.end()
