@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
+import { writeSampleLog } from './fixtures/sample-log.ts'
 import { runSmithers } from './fixtures/smithers-process.ts'
 import { pictureOf, temporaryFolder } from './fixtures/temporary-folder.ts'
 
@@ -42,6 +44,26 @@ const badInputs: readonly BadInput[] = [
     says: /'odd' is invalid.*started, success, error/,
   },
   {
+    name: 'a log to list that is an empty file',
+    args: ['calls', '--log', 'empty.db'],
+    says: /empty\.db is no log: it is an empty file/,
+  },
+  {
+    name: 'a log to decide in that is the database of another program',
+    args: ['approve', 'apr_1', '--log', 'other.db'],
+    says: /other\.db is no log: it is the database of something else/,
+  },
+  {
+    name: 'an approval that is not there',
+    args: ['approve', 'apr_1', '--log', 'calls.db'],
+    says: /No approval has the id apr_1.* "smithers approvals --log calls\.db" lists/,
+  },
+  {
+    name: 'a run to print that is not there',
+    args: ['view', '--text', 'dem', '--log', 'calls.db'],
+    says: /The log has no run "dem"\. Leave the id out for the newest one\.\n$/,
+  },
+  {
     name: 'a schema of a log that is a file',
     args: ['runs', '--log', 'notes.txt', '--schema', 'agents'],
     says: /--schema names tables of PostgreSQL, and notes\.txt is a file/,
@@ -61,6 +83,11 @@ test.for(badInputs)('$name: one line, exit code 2, nothing changed', async ({ ar
     join(folder, 'notes.txt'),
     'This is a text of more than a hundred bytes. '.repeat(100),
   )
+  writeFileSync(join(folder, 'empty.db'), '')
+  const other = new DatabaseSync(join(folder, 'other.db'))
+  other.exec('CREATE TABLE invoices (amount INTEGER)')
+  other.close()
+  await writeSampleLog(join(folder, 'calls.db'), [{ seq: 1, toolName: 'read', finish: {} }])
   const before = pictureOf(folder)
 
   const outcome = await runSmithers(args, {

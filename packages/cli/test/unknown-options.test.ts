@@ -19,6 +19,17 @@ describe('an unknown option', () => {
     expect(stderr.trimEnd()).not.toContain('\n')
   })
 
+  test.for([
+    [['cals', '--log', 'a.db'], 'calls'],
+    [['db', 'statsu', '--json'], 'status'],
+  ] as const)('behind an unknown command is not the mistake: %s', async ([args, means]) => {
+    const { exitCode, stderr } = await runSmithers(args, { cwd: temporaryFolder() })
+    expect(exitCode).toBe(2)
+    expect(stderr).toBe(
+      `smithers: unknown command '${args.find((each) => each !== 'db')}' (Did you mean ${means}?)\n`,
+    )
+  })
+
   test('is no value of a known one, and nothing behind two dashes', async () => {
     const { stdout, exitCode } = await runSmithers(['exec', '--', 'echo', '--nothing'], {
       cwd: temporaryFolder(),
@@ -28,7 +39,7 @@ describe('an unknown option', () => {
     expect(odd.exitCode).toBe(0)
     const value = await runSmithers(['calls', '--log', '--odd.db'], { cwd: temporaryFolder() })
     expect(value.stderr).toBe(
-      'smithers: There is no log at --odd.db. "smithers run" and "smithers up" create one.\n',
+      'smithers: There is no log at --odd.db. The first call that is recorded in it creates it; --log names another one.\n',
     )
   })
 })

@@ -4,7 +4,7 @@ import type { RunWorkflowOptions } from '@smithers/workflow'
 import { askOnTerminal, isInteractive } from '../agent/ask-on-terminal.ts'
 import { assertLogOutsideRoot } from '@smithers/cli/src/log/log-path.ts'
 import { isPostgres } from '@smithers/cli/src/log/log-target.ts'
-import { openExistingLog, openLogForRun, type OpenLog } from '@smithers/cli/src/log/open-log.ts'
+import { openLogForRun, type OpenLog } from '@smithers/cli/src/log/open-log.ts'
 import { shellWord } from '@smithers/cli/src/terminal/shell-word.ts'
 import type { Terminal } from '@smithers/cli/src/terminal/terminal.ts'
 import { createWorkflowJsonReporter } from '../terminal/workflow-json-reporter.ts'
@@ -88,6 +88,5 @@ async function recordedRun(
 
 /** Undefined when no log has been written yet. A schema of a database is created for the run, which comes next. */
 async function openIfAny(logPath: string): Promise<OpenLog | undefined> {
-  if (isPostgres(logPath)) return await openLogForRun(logPath)
-  return existsSync(logPath) ? await openExistingLog(logPath) : undefined
+  return isPostgres(logPath) || existsSync(logPath) ? await openLogForRun(logPath) : undefined
 }

@@ -13,6 +13,7 @@ import { badInput } from '../errors/command-failure.ts'
 import { logPathOf } from '../log/log-path.ts'
 import { openExistingLog } from '../log/open-log.ts'
 import { coloredPatch } from '../terminal/colored-patch.ts'
+import { logArgument } from '../terminal/log-argument.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { userName } from '../terminal/user-name.ts'
@@ -136,6 +137,12 @@ async function decide(
     terminal.line(`${approval.id}  ${printable(approval.toolName)}  ${approval.status}`)
     terminal.note(`Resume run ${printable(approval.runId)} to continue.`)
   } catch (error) {
+    if (isSmithersError(error) && error.code === 'TOOL_APPROVAL_NOT_FOUND') {
+      throw badInput(
+        `No approval has the id ${id}, and no call with that id requested one. "smithers approvals${logArgument(logPathOf(options.log))}" lists the pending ones.`,
+        error,
+      )
+    }
     // The exit code distinguishes bad input from failures.
     if (isSmithersError(error) && inputCodes.has(error.code)) throw badInput(error.message, error)
     throw error

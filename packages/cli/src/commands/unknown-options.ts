@@ -23,6 +23,8 @@ export function refuseUnknownOptions(program: Command, args: readonly string[]):
       const child = command.commands.find((each) => namesOf(each).includes(argument))
       // What follows the name of another command is an operand.
       if (child !== undefined && command.registeredArguments.length === 0) command = child
+      // Commander names the command that may be meant. What follows it belongs to that one.
+      else if (command.commands.length > 0) return
       else if (passingThrough.has(command.name())) return
       continue
     }

@@ -1,3 +1,4 @@
+import { isSmithersError } from '@smithers/tool-core'
 import type { Command } from 'commander'
 import { badInput } from '../errors/command-failure.ts'
 import { errorCodes } from '../errors/error-codes.ts'
@@ -74,7 +75,13 @@ async function printText(
   const { followTimeline, printTimeline } = await import('@smithers/log-viewer')
   const { columns } = terminal.stdout
   const timeline = { log, runId, write: terminal.line, width: columns, errorTexts: errorCodes }
-  await (follow ? followTimeline({ ...timeline, signal: interrupted }) : printTimeline(timeline))
+  try {
+    await (follow ? followTimeline({ ...timeline, signal: interrupted }) : printTimeline(timeline))
+  } catch (error) {
+    if (isSmithersError(error) && error.code === 'INVALID_INPUT')
+      throw badInput(error.message, error)
+    throw error
+  }
 }
 
 async function serve(

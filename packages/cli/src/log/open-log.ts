@@ -10,6 +10,7 @@ import type {
 } from '@smithers/tool-core/log'
 import { isDirectory } from '../sandbox/root-directory.ts'
 import { badInput } from '../errors/command-failure.ts'
+import { foreignDatabase } from './foreign-database.ts'
 import { isPostgres } from './log-target.ts'
 import { withPostgres } from './open-postgres-log.ts'
 
@@ -21,7 +22,7 @@ export interface OpenLog extends ToolCallLog {
 }
 
 /**
- * The log of an earlier run. Never creates a file or a table.
+ * The log of an earlier run. Never creates a file or a log in one.
  *
  * @param schema Of a log in PostgreSQL. @default 'public'
  */
@@ -30,7 +31,15 @@ export async function openExistingLog(target: string, schema?: string): Promise<
     return await openPostgres(target, { migrate: false, ...(schema !== undefined && { schema }) })
   }
   if (!existsSync(target)) {
-    throw badInput(`There is no log at ${target}. "smithers run" and "smithers up" create one.`)
+    throw badInput(
+      `There is no log at ${target}. The first call that is recorded in it creates it; --log names another one.`,
+    )
+  }
+  const other = await foreignDatabase(target)
+  if (other !== undefined) {
+    throw badInput(
+      `${target} is no log: it is ${other}, and was not changed. Give the file that calls are recorded in with --log.`,
+    )
   }
   return opened(target)
 }
