@@ -134,12 +134,12 @@ function policyOf(bundle: BundleOptions): Omit<SandboxOptions, 'rootDir'> {
 }
 
 /** Programs print for a reader without a terminal, unless the bundle says otherwise. */
-function plainOutput({ pass = [], set }: EnvironmentOptions = {}): EnvironmentOptions {
-  const plain = Object.entries({ NO_COLOR: '1', PAGER: 'cat', GIT_PAGER: 'cat' })
-  return {
-    pass,
-    set: { ...Object.fromEntries(plain.filter(([name]) => !pass.includes(name))), ...set },
-  }
+function plainOutput({ pass = [], set = {} }: EnvironmentOptions = {}): EnvironmentOptions {
+  const plain: Record<string, string> = { PAGER: 'cat', GIT_PAGER: 'cat' }
+  const asksForColours = pass.includes('FORCE_COLOR') || 'FORCE_COLOR' in set
+  if (!asksForColours) plain['NO_COLOR'] = '1'
+  const unsaid = Object.entries(plain).filter(([name]) => !pass.includes(name))
+  return { pass, set: { ...Object.fromEntries(unsaid), ...set } }
 }
 
 function isolationOf(context: SandboxContext, bundle: BundleOptions): SandboxOptions['isolation'] {

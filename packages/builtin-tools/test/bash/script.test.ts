@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { bash, createBuiltinTools } from '@smithers/builtin-tools'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { call, createTask } from '../fixtures/bash-task.ts'
 import { code } from '../fixtures/error-code.ts'
 import { createFileTask } from '../fixtures/file-task.ts'
@@ -171,5 +171,17 @@ describe('the environment of bash', () => {
     expect(await createTask().run(print)).toBe('1 cat cat\n')
     const { bash: own } = createBuiltinTools({ env: { set: { NO_COLOR: '', PAGER: 'more' } } })
     expect(await createTask({}, own).run(print)).toBe(' more cat\n')
+  })
+
+  test('gets no colours and no warning of Node where the terminal of the program forces colours', async () => {
+    vi.stubEnv('FORCE_COLOR', '1')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const script = `console.log(require('tty').WriteStream.prototype.getColorDepth())`
+    const run = { cmd: 'node', args: ['-e', script] }
+    expect(await createTask().run(run)).toBe('1\n')
+    const { bash: coloured } = createBuiltinTools({ env: { pass: ['FORCE_COLOR'] } })
+    const print = { command: 'echo "$NO_COLOR/$FORCE_COLOR"' }
+    expect(await createTask({}, coloured).run(print)).toBe('/1\n')
+    expect(await createTask().run(print)).toBe('1/\n')
   })
 })

@@ -33,9 +33,15 @@ const allowed = new Set([
   'SOURCE_DATE_EPOCH',
 ])
 const allowedPrefixes = ['LC_']
+/** Two variables that contradict each other: with both, Node prints a warning into the command's output. */
+const oppositeOf: Readonly<Record<string, string>> = {
+  NO_COLOR: 'FORCE_COLOR',
+  FORCE_COLOR: 'NO_COLOR',
+}
 
 /**
- * The environment of a command.
+ * The environment of a command: `options.set` over what is inherited. A colour variable that is set keeps its opposite
+ * from being inherited.
  *
  * *Guarantees*: a variable of the parent that is neither allow-listed nor named in `pass` is not in the result.
  * *Does not protect against* a secret inside an allow-listed variable.
@@ -44,7 +50,7 @@ export function commandEnvironment(
   options: EnvironmentOptions,
   parent: Readonly<Record<string, string | undefined>> = process.env,
 ): Record<string, string> {
-  const pass = options.pass ?? []
+  const { pass = [], set = {} } = options
   const names = new Set(pass.filter((name) => !name.endsWith('*')))
   const prefixes = [
     ...allowedPrefixes,
@@ -61,5 +67,9 @@ export function commandEnvironment(
       environment[name] = value
     }
   }
-  return Object.assign(environment, options.set)
+  for (const [name, value] of Object.entries(set)) {
+    const opposite = oppositeOf[name]
+    if (opposite && value && !pass.includes(opposite)) delete environment[opposite]
+  }
+  return Object.assign(environment, set)
 }

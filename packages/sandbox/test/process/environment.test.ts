@@ -40,4 +40,17 @@ describe('commandEnvironment', () => {
       X: '1',
     })
   })
+
+  test('inherits no colour variable whose opposite is set, unless pass names it', () => {
+    const coloured = { PATH: '/bin', FORCE_COLOR: '1' }
+    const set = { NO_COLOR: '1' }
+    expect(commandEnvironment({ set }, coloured)).toEqual({ PATH: '/bin', NO_COLOR: '1' })
+    expect(commandEnvironment({ set: { FORCE_COLOR: '0' } }, { NO_COLOR: '1' })).toEqual({
+      FORCE_COLOR: '0',
+    })
+    expect(commandEnvironment({ set, pass: ['FORCE_COLOR'] }, coloured)).toHaveProperty(
+      'FORCE_COLOR',
+    )
+    expect(commandEnvironment({ set: { X: '1' } }, coloured)).toHaveProperty('FORCE_COLOR')
+  })
 })
