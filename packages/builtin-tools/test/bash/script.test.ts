@@ -180,8 +180,8 @@ describe('the environment of bash', () => {
     const run = { cmd: 'node', args: ['-e', script] }
     expect(await createTask().run(run)).toBe('1\n')
     const { bash: coloured } = createBuiltinTools({ env: { pass: ['FORCE_COLOR'] } })
-    const print = { command: 'echo "$NO_COLOR/$FORCE_COLOR"' }
-    expect(await createTask({}, coloured).run(print)).toBe('/1\n')
-    expect(await createTask().run(print)).toBe('1/\n')
+    const both = { command: 'echo "$NO_COLOR/$FORCE_COLOR"' }
+    expect(await createTask({}, coloured).run(both)).toBe('/1\n')
+    expect(await createTask().run(both)).toBe('1/\n')
   })
 })
