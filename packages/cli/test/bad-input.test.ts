@@ -54,6 +54,11 @@ const badInputs: readonly BadInput[] = [
     says: /other\.db is no log: it is the database of something else/,
   },
   {
+    name: 'a call of another log that is not there',
+    args: ['show', '9', '--log', 'calls.db'],
+    says: /No call 9 in run run-1\. "smithers calls --log calls\.db" lists them\./,
+  },
+  {
     name: 'an approval that is not there',
     args: ['approve', 'apr_1', '--log', 'calls.db'],
     says: /No approval has the id apr_1.* "smithers approvals --log calls\.db" lists/,

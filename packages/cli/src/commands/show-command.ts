@@ -11,6 +11,7 @@ import { duration } from '../terminal/call-line.ts'
 import { connectionLines } from '../terminal/connection-lines.ts'
 import { coloredOutcome } from '../terminal/call-table.ts'
 import { coloredPatch } from '../terminal/colored-patch.ts'
+import { logArgument } from '../terminal/log-argument.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { logOption } from './log-option.ts'
@@ -56,14 +57,11 @@ Examples:
 }
 
 async function showCall(seq: number, options: ShowOptions, terminal: Terminal): Promise<void> {
-  const log = await openExistingLog(logPathOf(options.log))
+  const path = logPathOf(options.log)
+  const log = await openExistingLog(path)
   try {
-    const { row, others } = await findCall(log, {
-      seq,
-      runId: options.run,
-      nodeId: options.task,
-      attempt: options.attempt,
-    })
+    const { run: runId, task: nodeId, attempt } = options
+    const { row, others } = await findCall(log, { seq, runId, nodeId, attempt }, logArgument(path))
     await printCall(log, row, options.json === true, terminal)
     if (others.length > 0 && !options.json) {
       const attempts = others.map((other) => `${other.nodeId} attempt ${other.attempt}`).join(', ')

@@ -19,8 +19,16 @@ export interface FoundCall {
   readonly others: readonly ToolCallRow[]
 }
 
-/** The newest call with an address. Numbers are unique only within one attempt of one task. */
-export async function findCall(log: ToolCallLog, address: CallAddress): Promise<FoundCall> {
+/**
+ * The newest call with an address. Numbers are unique only within one attempt of one task.
+ *
+ * @param logOption The option that makes a command read this log.
+ */
+export async function findCall(
+  log: ToolCallLog,
+  address: CallAddress,
+  logOption: string,
+): Promise<FoundCall> {
   const runId = address.runId ?? (await newestRunId(log))
   const found: ToolCallRow[] = []
   for await (const row of allRows(log, {
@@ -35,7 +43,9 @@ export async function findCall(log: ToolCallLog, address: CallAddress): Promise<
   if (row === undefined) {
     const attempt = address.attempt === undefined ? '' : `attempt ${address.attempt} of `
     const where = attempt + (address.nodeId === undefined ? '' : `task ${address.nodeId} of `)
-    throw badInput(`No call ${address.seq} in ${where}run ${runId}. "smithers calls" lists them.`)
+    throw badInput(
+      `No call ${address.seq} in ${where}run ${runId}. "smithers calls${logOption}" lists them.`,
+    )
   }
   return { row, others }
 }
