@@ -57,14 +57,14 @@ export function addApprovalCommands(program: Command, terminal: Terminal): void 
   decision('approve')
     .summary('approve a pending call')
     .description(
-      'Approves a call. It runs when the run is resumed with "smithers resume ID" or the same "smithers run … --run ID". A decision is final.',
+      'Approves a call. It runs when the run goes on: a worker takes it up, or its program is started again with the same run id. A decision is final.',
     )
     .option('--args <json>', "the arguments to run with instead of the agent's")
     .option('--for-run', 'for a host: let every call of the run connect to it, not this call alone')
   decision('reject')
     .summary('reject a pending call')
     .description(
-      'Rejects a call. The agent learns of it, and of the reason, when the run is resumed. A decision is final.',
+      'Rejects a call. The agent learns of it, and of the reason, when the run goes on. A decision is final.',
     )
 }
 

@@ -22,7 +22,22 @@ export function addWhyCommand(program: Command, terminal: Terminal): void {
     .argument('<run>', 'the name of the run')
     .addOption(logOption())
     .option('--json', 'print one JSON document: state, tasks, waiting and blocked calls, the text')
-    .action((runId: string, options: WhyOptions) => explain(runId, options, terminal))
+    .action((runId: string, options: WhyOptions) =>
+      explain(runId, options, terminal, {
+        hasRun: hasCommand(program, 'run'),
+        hasResume: hasCommand(program, 'resume'),
+      }),
+    )
+}
+
+/** Commands that go on with a run: programs that build on this one may add them. */
+interface Continuing {
+  readonly hasRun: boolean
+  readonly hasResume: boolean
+}
+
+function hasCommand(program: Command, name: string): boolean {
+  return program.commands.some((command) => command.name() === name)
 }
 
 interface WhyOptions {
@@ -34,6 +49,7 @@ async function explain(
   runId: string,
   { log: given, json }: WhyOptions,
   terminal: Terminal,
+  { hasRun, hasResume }: Continuing,
 ): Promise<void> {
   const [{ knownRun }, { waitingCalls }] = await Promise.all([
     import('../runs/known-run.ts'),
@@ -48,7 +64,7 @@ async function explain(
     const nowMs = nowOf(log)
     const answer =
       first === undefined && calls.length > 0
-        ? await ofCalls({ runId, calls, waits }, nowMs)
+        ? await ofCalls({ runId, calls, waits, hasRun }, nowMs)
         : await ofWorkflow(
             {
               run: await knownRun(log, runId, path),
@@ -56,6 +72,7 @@ async function explain(
               calls,
               waits,
               logArgument: logArgument(path),
+              hasResume,
             },
             nowMs,
           )

@@ -102,7 +102,9 @@ const explanation = run
       .array(z.object({ nodeId: text, toolName: text, key: text }))
       .optional()
       .describe('calls that were not repeated, with the keys for `--allow`'),
-    resume: maybe(text).optional().describe('the command that resumes the run'),
+    resume: maybe(text)
+      .optional()
+      .describe('the command that resumes the run, where the program has one'),
   })
 
 const approval = z.object({

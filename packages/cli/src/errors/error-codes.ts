@@ -118,7 +118,7 @@ export const errorCodes: Readonly<Record<SmithersErrorCode, ErrorEntry>> = {
   TOOL_CALL_FENCED: entry('Another worker took the call over.', 'Stop this attempt.'),
   TOOL_CALL_BLOCKED: entry(
     'An earlier call with this key may have taken effect, so it was not repeated.',
-    'Check outside; then allow its key with "smithers resume RUN --allow KEY".',
+    'Check outside. If it must run, allow its key: `run.allow(key)`, or `allow: [key]` of `runWorkflow`.',
   ),
   TOOL_OUTCOME_UNKNOWN: entry(
     'The process ended between the start of the call and its record: the effect may have happened.',

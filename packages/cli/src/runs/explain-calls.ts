@@ -4,16 +4,18 @@ import { callOutcome } from '../log/call-outcome.ts'
 import { shellWord } from '../terminal/shell-word.ts'
 import { waitingSentence } from './explain-run.ts'
 
-/** The record of a run without a workflow, such as those of `smithers run`. */
+/** The record of a run without a workflow. */
 export interface CallsRecord {
   readonly runId: string
   /** At least one, oldest first. */
   readonly calls: readonly ToolCallRow[]
   readonly waits: readonly WaitingCall[]
+  /** Whether this program has a command `run`, whose runs these are. */
+  readonly hasRun: boolean
 }
 
 /** Explains a run without a workflow in one paragraph. */
-export function explainCalls({ runId, calls, waits }: CallsRecord, nowMs: number): string {
+export function explainCalls({ runId, calls, waits, hasRun }: CallsRecord, nowMs: number): string {
   const last = calls.at(-1)
   const attempt = Math.max(...calls.map((call) => call.attempt))
   const outcomes = calls.map((call) => ({ call, ...callOutcome(call, nowMs) }))
@@ -32,7 +34,9 @@ export function explainCalls({ runId, calls, waits }: CallsRecord, nowMs: number
     ...waits.map(waitingSentence),
     ...(running === undefined
       ? [
-          `The same "smithers run" command and --run ${shellWord(runId)} start its next attempt, and the agent is warned of what may have happened.`,
+          hasRun
+            ? `The same "smithers run" command and --run ${shellWord(runId)} start its next attempt, and the agent is warned of what may have happened.`
+            : 'When its program starts the next attempt under the same runId, the agent is warned of what may have happened.',
         ]
       : []),
   ].join(' ')

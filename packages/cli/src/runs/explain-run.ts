@@ -34,6 +34,8 @@ export interface RunRecord {
   readonly waits: readonly WaitingCall[]
   /** The option that makes a command read this log; empty for the default log. */
   readonly logArgument: string
+  /** Whether this program has a command `resume`. */
+  readonly hasResume: boolean
 }
 
 /** Explains in one paragraph what a run waits for or why it failed. */
@@ -54,15 +56,15 @@ export function explainRun(record: RunRecord, nowMs: number): string {
     const resume = resumeCommand(record)
     for (const call of blockedCalls(calls)) sentences.push(blockedSentence(call, resume))
     sentences.push(
-      `"${resume}" continues from here: finished tasks are not run again, and the agent is warned of what may have happened.`,
+      `${resume === null ? 'A worker, or its program with the same runId,' : `"${resume}"`} continues from here: finished tasks are not run again, and the agent is warned of what may have happened.`,
     )
   }
   return sentences.join(' ')
 }
 
-/** The command that resumes a run. */
-export function resumeCommand({ run, logArgument }: RunRecord): string {
-  return `smithers resume ${shellWord(run.runId)}${logArgument}`
+/** The command that resumes a run; null where this program has none. */
+export function resumeCommand({ run, logArgument, hasResume }: RunRecord): string | null {
+  return hasResume ? `smithers resume ${shellWord(run.runId)}${logArgument}` : null
 }
 
 /** @param ofTask A task has failed, and its own sentence says why. */
@@ -99,8 +101,12 @@ export function waitingSentence(call: WaitingCall): string {
   return `It waits for a decision about ${toolName} in task "${nodeId}" ("${question}"): "${approve}" or "${reject}".`
 }
 
-function blockedSentence({ nodeId, toolName, key }: BlockedCall, resume: string): string {
-  return `A call of ${toolName} in task "${nodeId}" was blocked, because an earlier call may have had the same effect (key ${key}). Find out what happened; if the call must run, use "${resume} --allow ${key}".`
+function blockedSentence({ nodeId, toolName, key }: BlockedCall, resume: string | null): string {
+  const allowing =
+    resume === null
+      ? `allow this key with "allow" of runWorkflow`
+      : `use "${resume} --allow ${key}"`
+  return `A call of ${toolName} in task "${nodeId}" was blocked, because an earlier call may have had the same effect (key ${key}). Find out what happened; if the call must run, ${allowing}.`
 }
 
 function taskSentence(

@@ -42,7 +42,15 @@ const task: TaskRow = {
 
 /** The run as a log knows it that holds nothing else. */
 function explained(row: RunRow, tasks: readonly TaskRow[], more: Partial<RunRecord> = {}): string {
-  const record = { run: row, tasks, calls: [], waits: [], logArgument: '', ...more }
+  const record = {
+    run: row,
+    tasks,
+    calls: [],
+    waits: [],
+    logArgument: '',
+    hasResume: true,
+    ...more,
+  }
   return explainRun(record, nowMs)
 }
 
@@ -143,6 +151,10 @@ describe('explainRun', () => {
       'A call of charge in task "pay" was blocked, because an earlier call may have had the same effect (key k-1). Find out what happened; if the call must run, use "smithers resume r1 --allow k-1".',
     )
     expect(text).not.toContain('k-2')
+    const elsewhere = explained(failed, [], { calls, hasResume: false })
+    expect(elsewhere).toContain('if the call must run, allow this key with "allow" of runWorkflow.')
+    expect(elsewhere).toContain('A worker, or its program with the same runId, continues from here')
+    expect(elsewhere).not.toContain('smithers')
     expect(explained({ ...run, ...ended, status: 'finished' }, [], { calls })).not.toContain('k-1')
   })
 
