@@ -121,7 +121,7 @@ describe('smithers view', () => {
   test('--text prints the timeline of the newest run', async () => {
     const { exitCode, stdout } = await runSmithers(['view', '--text', '--log', await sampleLog()])
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/1 calls\n\n.*attempt 1\n +1 +read +a\.txt .*ok\n$/)
+    expect(stdout).toMatch(/1 call\n\n.*attempt 1\n +1 +read +a\.txt .*ok\n$/)
   })
 
   test.each([

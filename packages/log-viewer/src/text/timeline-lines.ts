@@ -28,14 +28,14 @@ const badges: Readonly<Record<CallOutcome, string>> = {
 export function runLine({ run }: RunResponse): string {
   const { counts } = run
   const marks = [
-    [counts.calls, 'calls'],
+    [counts.calls, counts.calls === 1 ? 'call' : 'calls'],
     [counts.running, 'running'],
     [counts.unknown, 'UNKNOWN'],
     [counts.failed, 'failed'],
     [counts.refused ?? 0, 'refused'],
     [counts.waits, 'waits'],
   ] as const
-  const shown = marks.filter(([count, name]) => count > 0 || name === 'calls')
+  const shown = marks.filter(([count], index) => count > 0 || index === 0)
   const name = run.name === null ? '' : `${plainText(run.name)}  `
   return `${name}${plainText(run.runId)}  ${run.status}  ${shown.map(([count, what]) => `${count} ${what}`).join(', ')}`
 }
