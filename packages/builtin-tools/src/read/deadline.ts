@@ -2,8 +2,8 @@
 export interface Deadline {
   /** Aborted when the time is over, and when the work is no longer wanted. */
   readonly signal: AbortSignal
-  /** What the signal is aborted with when the time is over. */
-  readonly late: Error
+  /** Whether an error is what the signal is aborted with when the time is over. */
+  isLate(error: unknown): boolean
   /** The work is done. */
   clear(): void
 }
@@ -14,11 +14,15 @@ export interface Deadline {
  */
 export function beginDeadline(timeoutMs: number, wanted: AbortSignal): Deadline {
   const ending = new AbortController()
-  const late = new DOMException('The time is over.', 'TimeoutError')
-  const timer = setTimeout(() => ending.abort(late), timeoutMs).unref()
+  // Made when it is needed: an error notes where it was made, which costs more than the rest of a deadline.
+  let late: Error | undefined
+  const timer = setTimeout(() => {
+    late = new DOMException('The time is over.', 'TimeoutError')
+    ending.abort(late)
+  }, timeoutMs).unref()
   return {
     signal: AbortSignal.any([wanted, ending.signal]),
-    late,
+    isLate: (error) => late !== undefined && error === late,
     clear: () => clearTimeout(timer),
   }
 }

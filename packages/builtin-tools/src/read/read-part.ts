@@ -45,7 +45,7 @@ export async function readPart(
     }
     return part
   } catch (error) {
-    if (error === deadline.late) throw timedOut(path, timeoutMs)
+    if (deadline.isLate(error)) throw timedOut(path, timeoutMs)
     if (signal.aborted && error === signal.reason) throw aborted(path, signal)
     throw error
   } finally {
