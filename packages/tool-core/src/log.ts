@@ -39,6 +39,7 @@ export {
   errorHeadLength,
   runOrder,
 } from './log/log-browsing.ts'
+export { runsOfRows } from './log/runs-of-rows.ts'
 export {
   rowHasText,
   searchedFields,

@@ -1,5 +1,10 @@
-import { codeOfHead } from '@smithers/tool-core/log'
-import type { LoggedRun, LoggedRunCursor, RunRow, ToolCallRow } from '@smithers/tool-core/log'
+import { runsOfRows } from '@smithers/tool-core/log'
+import type {
+  LoggedRun,
+  LoggedRunCursor,
+  LoggedRunQuery,
+  ToolCallRow,
+} from '@smithers/tool-core/log'
 import type { RunCounts, RunsResponse, RunSummary } from '../api/runs.ts'
 import { failureOutcome, outcomeOf } from './outcome.ts'
 import type { LogReader } from './log-reader.ts'
@@ -17,14 +22,15 @@ export async function readRuns(reader: LogReader, request: RunsRequest): Promise
   const version = await reader.version()
   const after = cursorFrom(request.cursor)
   const { runId, limit } = request
+  const query = {
+    limit: limit + 1,
+    ...(runId !== undefined && { runId }),
+    ...(after !== undefined && { after }),
+  }
   const found =
     reader.log.listRuns === undefined
-      ? (await runsOfNewestRows(reader, runId)).filter((run) => isAfter(run, after))
-      : await reader.log.listRuns({
-          limit: limit + 1,
-          ...(runId !== undefined && { runId }),
-          ...(after !== undefined && { after }),
-        })
+      ? await runsOfNewestRows(reader, query)
+      : await reader.log.listRuns(query)
   const page = found.slice(0, limit)
   const waits = await pendingByRun(reader)
   const last = page.at(-1)
@@ -94,72 +100,22 @@ async function pendingByRun(reader: LogReader): Promise<Map<string, number>> {
 /** Calls from which the list of runs is made where the log cannot list them. */
 export const newestRows = 10_000
 
-async function runsOfNewestRows(
-  reader: LogReader,
-  runId: string | undefined,
-): Promise<LoggedRun[]> {
+async function runsOfNewestRows(reader: LogReader, query: LoggedRunQuery): Promise<LoggedRun[]> {
+  const { runId } = query
   const rows = await reader.log.list({
     order: 'descending',
     limit: newestRows,
     contentsUpTo: 100,
     ...(runId !== undefined && { runId }),
   })
-  const byRun = new Map<string, ToolCallRow[]>()
+  const byRun = new Map<string, Set<ToolCallRow>>()
   for (const row of rows) {
     const run = byRun.get(row.runId)
-    if (run === undefined) byRun.set(row.runId, [row])
-    else run.push(row)
+    if (run === undefined) byRun.set(row.runId, new Set([row]))
+    else run.add(row)
   }
-  const recorded = new Map<string, RunRow>()
-  for (const run of (await reader.runs?.list(runId === undefined ? {} : { runId })) ?? []) {
-    recorded.set(run.runId, run)
-  }
-  const ids = new Set([...byRun.keys(), ...recorded.keys()])
-  return [...ids]
-    .map((id) => loggedRun(id, byRun.get(id) ?? [], recorded.get(id)))
-    .toSorted((a, b) => b.activityMs - a.activityMs || (a.runId < b.runId ? 1 : -1))
-}
-
-function loggedRun(
-  runId: string,
-  newestFirst: readonly ToolCallRow[],
-  run: RunRow | undefined,
-): LoggedRun {
-  const lastCallAtMs = newestFirst[0]?.startedAtMs ?? null
-  const startedAtMs = run?.startedAtMs ?? newestFirst.at(-1)?.startedAtMs ?? 0
-  const errors = newestFirst.filter(({ status }) => status === 'error')
-  const failed = errors.filter((row) => !isUnknown(row))
-  return {
-    runId,
-    activityMs: lastCallAtMs ?? startedAtMs,
-    workflow: run?.workflow ?? null,
-    status: run?.status ?? null,
-    errorJson: run?.errorJson ?? null,
-    startedAtMs,
-    finishedAtMs: run?.finishedAtMs ?? null,
-    lastCallAtMs,
-    calls: newestFirst.length,
-    running: newestFirst.filter(({ finishedAtMs }) => finishedAtMs === null).length,
-    unknown: errors.length - failed.length,
-    failed: failed.length,
-    errors: failed.map(({ errorJson, effect }) => ({
-      code: codeOfHead(errorJson),
-      effect,
-      count: 1,
-    })),
-  }
-}
-
-function isUnknown(row: ToolCallRow): boolean {
-  return failureOutcome(codeOfHead(row.errorJson), row.effect) === 'unknown'
-}
-
-function isAfter(run: LoggedRunCursor, after: LoggedRunCursor | undefined): boolean {
-  if (after === undefined) return true
-  return (
-    run.activityMs < after.activityMs ||
-    (run.activityMs === after.activityMs && run.runId < after.runId)
-  )
+  const recorded = (await reader.runs?.list(runId === undefined ? {} : { runId })) ?? []
+  return runsOfRows(byRun, recorded, query)
 }
 
 function cursorText({ activityMs, runId }: LoggedRunCursor): string {

@@ -8,7 +8,7 @@ import type { RunStore } from './run-store.ts'
 import { markPrompt } from './bounded-log.ts'
 import { selectRows } from './listing.ts'
 import type { CallMatches, CallSearch, LoggedRun, LoggedRunQuery } from './log-browsing.ts'
-import { runsListed } from './memory-runs-listed.ts'
+import { runsOfRows } from './runs-of-rows.ts'
 import { countingChanges } from './memory-version.ts'
 import { searchRows, withContentsUpTo } from './search-rows.ts'
 import { MemoryFences } from './memory-fences.ts'
@@ -200,7 +200,7 @@ export function createMemoryLog(options: MemoryLogOptions = {}): MemoryLog {
 
     listRuns(query) {
       assertOpen()
-      return runsListed(rows.byRun, runs.all(), query)
+      return runsOfRows(rows.byRun, runs.all(), query)
     },
 
     search(search) {

@@ -9,8 +9,13 @@ import {
 import type { RunRow } from './run-store.ts'
 import type { ToolCallRow } from './tool-call-row.ts'
 
-/** The newest runs of rows and runs held in memory. */
-export function runsListed(
+/**
+ * `listRuns` of an adapter that holds its rows in memory: the newest runs first.
+ *
+ * @param callsByRun The rows of each run, in any order. The beginning of `errorJson` is enough.
+ * @param recorded The rows of the store of runs.
+ */
+export function runsOfRows(
   callsByRun: ReadonlyMap<string, ReadonlySet<ToolCallRow>>,
   recorded: readonly RunRow[],
   { runId, limit = defaultRunLimit, after }: LoggedRunQuery,
