@@ -175,6 +175,7 @@ describe('the environment of bash', () => {
 
   test('gets no colours and no warning of Node where the terminal of the program forces colours', async () => {
     vi.stubEnv('FORCE_COLOR', '1')
+    vi.stubEnv('NO_COLOR', undefined)
     onTestFinished(() => void vi.unstubAllEnvs())
     const script = `console.log(require('tty').WriteStream.prototype.getColorDepth())`
     const run = { cmd: 'node', args: ['-e', script] }
