@@ -13,13 +13,15 @@ const header = Buffer.from('SQLite format 3\0')
  * the first pages.
  */
 export async function foreignDatabase(path: string): Promise<string | undefined> {
-  if (!statSync(path).isFile()) return undefined
+  const found = statSync(path)
+  if (!found.isFile()) return undefined
+  // Of a file that is no database, only the beginning is read, however large it is.
+  if (found.size > 0 && !(await beginsAsDatabase(path))) return undefined
   // What a process has just written may be beside the file.
   for (const file of [path, `${path}-wal`]) {
     if (existsSync(file) && (await contains(file))) return undefined
   }
-  if (statSync(path).size === 0) return 'an empty file'
-  return (await beginsAsDatabase(path)) ? 'the database of something else' : undefined
+  return found.size === 0 ? 'an empty file' : 'the database of something else'
 }
 
 async function contains(file: string): Promise<boolean> {
