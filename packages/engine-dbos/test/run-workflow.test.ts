@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startAgent } from './fixtures/agent-process.ts'
+import { killInSecondCharge, startAgent } from './fixtures/agent-process.ts'
 import { describeWithServer, prepareTrial } from './fixtures/trial.ts'
 
 describeWithServer('runWorkflow in a workflow of DBOS', () => {
@@ -7,11 +7,7 @@ describeWithServer('runWorkflow in a workflow of DBOS', () => {
     await using trial = await prepareTrial(5, 'one-a-turn', 'workflow.ts')
     const { payments, settings } = trial
     const first = startAgent(5, settings, 'workflow.ts')
-    payments.onCharge = async (count) => {
-      if (count !== 2) return
-      first.child.kill('SIGKILL')
-      await first.ended
-    }
+    killInSecondCharge(first, payments)
     const killed = await first.ended
     expect(killed.signal, killed.stderr).toBe('SIGKILL')
     const { result, stderr } = await trial.run()

@@ -1,5 +1,5 @@
 import { beforeAll, test } from 'vitest'
-import { startAgent } from '../fixtures/agent-process.ts'
+import { killInSecondCharge, startAgent } from '../fixtures/agent-process.ts'
 import type { DieAt } from '../fixtures/dying-log.ts'
 import { describeWithServer, prepareTrial, sdks } from '../fixtures/trial.ts'
 
@@ -36,11 +36,7 @@ describeWithServer('a workflow that charges ann, bob and ann again', () => {
     await using trial = await prepareTrial(5, 'one-a-turn')
     const { payments, settings } = trial
     const first = startAgent(5, { ...settings, isPlain: true })
-    payments.onCharge = async (count) => {
-      if (count !== 2) return
-      first.child.kill('SIGKILL')
-      await first.ended
-    }
+    killInSecondCharge(first, payments)
     await first.ended
     const { result, stderr } = await trial.run({ isPlain: true })
     expect(result, stderr).toBeDefined()
@@ -58,13 +54,7 @@ describeWithServer('a workflow that charges ann, bob and ann again', () => {
           const { payments, settings } = trial
           const dieAt = moment === 'in-call' ? null : moment
           const first = startAgent(sdk, { ...settings, dieAt })
-          if (moment === 'in-call') {
-            payments.onCharge = async (count) => {
-              if (count !== 2) return
-              first.child.kill('SIGKILL')
-              await first.ended
-            }
-          }
+          if (moment === 'in-call') killInSecondCharge(first, payments)
           const killed = await first.ended
           expect(killed.signal, killed.stderr).toBe('SIGKILL')
           const { result, stderr } = await trial.run()
