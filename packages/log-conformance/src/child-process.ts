@@ -127,14 +127,22 @@ async function crash({
     }
     dieAt('before the start')
     const callToken = await mustStart(log, { runId, seq })
-    appendFileSync(startedFile, `${callToken}\n`)
+    noteCall(startedFile, callToken)
     dieAt('after the start')
-    appendFileSync(effectsFile, `${callToken}\n`)
+    noteCall(effectsFile, callToken)
     dieAt('after the effect')
     await log.finish(callToken, success())
-    appendFileSync(finishedFile, `${callToken}\n`)
+    noteCall(finishedFile, callToken)
     dieAt('after the finish')
   }
+}
+
+/**
+ * Writes that a call came this far. A process that is killed in `write` can leave the first page of what it wrote, so
+ * each note has a length that divides a page.
+ */
+function noteCall(file: string, callToken: string): void {
+  appendFileSync(file, `${callToken.padEnd(63)}\n`)
 }
 
 /** Tries to hold every run, as other processes do at the same time, and keeps those that it gets. */

@@ -171,5 +171,7 @@ function assertAllLogged(
 }
 
 function tokensIn(file: string): string[] {
-  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+  if (!existsSync(file)) return []
+  const notes = readFileSync(file, 'utf8').split('\n')
+  return notes.map((note) => note.trim()).filter(Boolean)
 }
