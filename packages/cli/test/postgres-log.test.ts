@@ -54,6 +54,36 @@ describe.skipIf(missing !== undefined)(`a log in PostgreSQL${reason}`, () => {
       expect(stdout + stderr).not.toContain(password)
     }
   })
+
+  test('is that of a schema with ?schema= behind the address, in printed commands too', async () => {
+    const server = new URL(process.env['SMITHERS_TEST_POSTGRES'] ?? '')
+    server.searchParams.set('schema', 'cli_named schema')
+    const connectionString = server.href
+    const log = await createPostgresLog({ connectionString })
+    const read = defineTool({ name: 'read', schema: z.object({}), execute: () => 'text' })
+    const { execute } = createToolRun({ runId: 'in-schema', log }).tools({ read }).read
+    await execute({}, { toolCallId: 'c', messages: [] })
+    const old = `UPDATE "cli_named schema"._smithers_tool_calls
+      SET started_at_ms = 1, finished_at_ms = 2 WHERE run_id = 'in-schema'`
+    const pool = new pg.Pool({ connectionString, max: 1 })
+    await pool.query(old)
+    await pool.end()
+    await log.close()
+
+    const cwd = temporaryFolder()
+    const env = { SMITHERS_LOG: connectionString }
+    const listed = await runSmithers(['calls', '--json'], { cwd, env })
+    expect(JSON.parse(listed.stdout)).toMatchObject({ runId: 'in-schema' })
+    const status = await runSmithers(['db', 'status', '--json'], { cwd, env })
+    expect(JSON.parse(status.stdout)).toMatchObject({ schema: 'cli_named schema' })
+    const dry = await runSmithers(['db', 'prune', '--keep-days', '1', '--dry-run'], { cwd, env })
+    expect(dry.stdout).toContain('1 call')
+    const other = ['db', 'status', '--schema', 'cli_no_such_schema']
+    expect(await runSmithers(other, { cwd, env })).toMatchObject({ exitCode: 1, stdout: '' })
+    const { stderr } = await runSmithers(['why', 'none', '--log', connectionString], { cwd })
+    const [command] = /smithers runs --log '[^']+'/.exec(stderr) ?? []
+    expect(command).toMatch(/\?schema=cli_named%20schema'$/)
+  })
 })
 
 describe('a log in PostgreSQL that cannot be opened', () => {

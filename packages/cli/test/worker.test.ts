@@ -137,7 +137,10 @@ describe.skipIf(missing !== undefined)(`the options of smithers worker${reason}`
     worker.kill('SIGTERM')
     const { exitCode, stdout, stderr } = await worker.outcome
     expect([exitCode, stderr]).toEqual([0, ''])
-    const listed = await runSmithers(['runs', '--schema', schema, '--json'], { env })
+    // Both forms name the same log.
+    const named = new URL(connectionString)
+    named.searchParams.set('schema', schema)
+    const listed = await runSmithers(['runs', '--log', named.href, '--json'], { env })
     expect(JSON.parse(listed.stdout)).toMatchObject({ runId: 'json', state: 'finished' })
     const documents = stdout
       .trimEnd()
@@ -177,7 +180,7 @@ describe('smithers worker, before it works', () => {
   const url = 'postgres://me:s3cret-word@127.0.0.1:1/db'
 
   test.for<[string, string[], RegExp]>([
-    ['a log that is a file', [program, '--log', 'calls.db'], /need a log in PostgreSQL/],
+    ['a log that is a file', [program, '--log', 'calls.db'], /needs a log in PostgreSQL/],
     ['a file that is missing', ['no.ts', '--log', url], /no workflow at no\.ts/],
     ['a file without a workflow', ['empty.mjs', '--log', url], /exports no workflow/],
     ['a file that Node cannot read', ['a.tsx', '--log', url], /Node cannot read a\.tsx/],

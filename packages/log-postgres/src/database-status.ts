@@ -1,6 +1,7 @@
 import { prepareSchema } from './migrate.ts'
 import { asLogError } from './postgres-failure.ts'
 import { openPool, type PostgresPool, type PostgresRow } from './postgres-pool.ts'
+import { schemaOf } from './schema-of.ts'
 import { originalText } from './stored-text.ts'
 import { tablesOf, type Tables } from './tables.ts'
 
@@ -54,7 +55,7 @@ export interface DatabaseStatus {
 
 /** Where {@link databaseStatus} looks. */
 export type DatabaseStatusOptions = {
-  /** The schema of the tables. @default 'public' */
+  /** The schema of the tables. @default what `?schema=NAME` of the connection string says, or `'public'` */
   readonly schema?: string
 } & (
   | { readonly connectionString: string; readonly pool?: never }
@@ -67,7 +68,7 @@ export type DatabaseStatusOptions = {
  * @throws SmithersError `TOOL_LOG_UNAVAILABLE`, with reason `older-schema` when the schema has no log; `INVALID_INPUT`
  */
 export async function databaseStatus(options: DatabaseStatusOptions): Promise<DatabaseStatus> {
-  const tables = tablesOf(options.schema ?? 'public')
+  const tables = tablesOf(schemaOf(options))
   if (options.pool !== undefined) return await statusOf(options.pool, tables)
   const { connectionString } = options
   const opened = openPool({ connectionString, maxConnections: 1, maxWaitMs })

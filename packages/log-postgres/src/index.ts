@@ -22,3 +22,4 @@ export type {
   PostgresStatement,
   PostgresValue,
 } from './postgres-pool.ts'
+export { schemaOf } from './schema-of.ts'

@@ -1,12 +1,13 @@
 import { SmithersError } from '@smithers/tool-core/log'
 import { type OpenPool, openPool, type PostgresPool } from './postgres-pool.ts'
+import { schemaOf } from './schema-of.ts'
 
 /** What both forms of {@link PostgresLogOptions} take. */
 export interface PostgresLogSettings {
   /**
    * The schema of the tables; created when there is none.
    *
-   * @default 'public'
+   * @default what `?schema=NAME` of the connection string says, or `'public'`
    */
   readonly schema?: string
   /**
@@ -43,7 +44,7 @@ export interface PostgresLogSettings {
 
 /** A log with connections of its own, which `close()` ends. */
 export interface PostgresLogServer extends PostgresLogSettings {
-  /** `postgres://user:password@host:5432/database`. */
+  /** `postgres://user:password@host:5432/database`; `?schema=NAME` names the schema. */
   readonly connectionString: string
   /**
    * Most connections at once. One is the worst choice for several calls at a time.
@@ -77,7 +78,7 @@ export function poolFor(options: PostgresLogOptions, maxWaitMs: number): OpenPoo
 
 /** Checks the options and completes them. @throws SmithersError `INVALID_INPUT` */
 export function resolveSettings(options: PostgresLogOptions): Required<PostgresLogSettings> {
-  const { schema = 'public', durability = 'auto', maxWaitMs = 5000 } = options
+  const { durability = 'auto', maxWaitMs = 5000 } = options
   const { prepare = true, migrate: migrates = true } = options
   const { pool, connectionString, maxConnections = 4 } = options
   if (pool === undefined) {
@@ -104,7 +105,7 @@ export function resolveSettings(options: PostgresLogOptions): Required<PostgresL
   if (!Number.isInteger(maxConnections) || maxConnections < 1) {
     throw invalid(`maxConnections must be a positive integer, got ${maxConnections}.`)
   }
-  return { schema, durability, prepare, maxWaitMs, migrate: migrates }
+  return { schema: schemaOf(options), durability, prepare, maxWaitMs, migrate: migrates }
 }
 
 function invalid(message: string): SmithersError {

@@ -1,11 +1,11 @@
-import { createPostgresLog } from '@smithers/log-postgres'
+import { createPostgresLog, schemaOf } from '@smithers/log-postgres'
 import pg from 'pg'
 import { createWorker, type Worker } from './create-worker.ts'
 import type { WorkerSettings } from './worker-options.ts'
 
 /** Options of {@link serveWorker}. */
 export interface ServeWorkerOptions extends WorkerSettings {
-  /** `postgres://user:password@host:5432/database`. */
+  /** `postgres://user:password@host:5432/database`; `?schema=NAME` names the schema. */
   readonly connectionString: string
   /** Called once the worker takes runs. */
   readonly onReady?: (worker: Worker) => void
@@ -19,7 +19,8 @@ export interface ServeWorkerOptions extends WorkerSettings {
  */
 export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
   const { connectionString, onReady, ...settings } = options
-  const { schema = 'public', concurrency = 4 } = settings
+  const { concurrency = 4 } = settings
+  const schema = schemaOf(options)
   const pool = new pg.Pool({
     connectionString,
     application_name: 'smithers worker',
@@ -32,7 +33,7 @@ export async function serveWorker(options: ServeWorkerOptions): Promise<void> {
       maxConnections: Math.max(4, concurrency),
     })
     try {
-      const worker = await createWorker({ ...settings, pool, log })
+      const worker = await createWorker({ ...settings, schema, pool, log })
       onReady?.(worker)
       await worker.done
     } finally {

@@ -29,7 +29,7 @@ export function addDatabaseCommand(program: Command, terminal: Terminal): void {
       'Prints the rows, dead rows and sizes of the tables of a log in PostgreSQL, its oldest open call and its oldest lease. Changes nothing.',
     )
     .addOption(logOption())
-    .option('--schema <name>', 'the schema of the tables (default: public)')
+    .option('--schema <name>', 'the schema of the tables (default: ?schema= of --log, or public)')
     .option('--json', 'print one JSON document')
     .action((options: StatusOptions) => printStatus(options, terminal))
   addUpkeepCommands(database, terminal)

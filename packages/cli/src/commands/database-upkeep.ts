@@ -31,7 +31,7 @@ export function addUpkeepCommands(database: Command, terminal: Terminal): void {
       .option('--before <time>', 'a time as ISO 8601, in UTC without a zone: 2026-01-31', time)
       .option('--keep-days <n>', 'the same as a number of days before now', positiveInteger)
       .addOption(logOption())
-      .option('--schema <name>', 'the schema of the tables (default: public)')
+      .option('--schema <name>', 'the schema of the tables (default: ?schema= of --log, or public)')
       .option('--json', 'print one JSON document')
   add(
     'prune',

@@ -7,6 +7,6 @@ import { Option } from 'commander'
 export function logOption(): Option {
   return new Option(
     '--log <log>',
-    "the SQLite file or the postgres:// address that records runs and calls (default: SMITHERS_LOG, or in the project's state directory)",
+    "the SQLite file or the postgres:// address, with ?schema=NAME behind it for a schema of its own, that records runs and calls (default: SMITHERS_LOG, or in the project's state directory)",
   )
 }

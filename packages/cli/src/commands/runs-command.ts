@@ -23,7 +23,10 @@ export function addRunsCommand(program: Command, terminal: Terminal): void {
       'Lists the workflow runs in a log, newest first. For a queue in PostgreSQL also the worker of each, or that no worker knows it, where @smithers/worker is installed.',
     )
     .addOption(logOption())
-    .option('--schema <name>', 'the schema of a log in PostgreSQL (default: public)')
+    .option(
+      '--schema <name>',
+      'the schema of a log in PostgreSQL (default: ?schema= of --log, or public)',
+    )
     .option('--limit <n>', 'show the newest N runs', positiveInteger, 20)
     .option('--json', 'print JSON Lines, one run per line')
     .action((options: RunsOptions) => listRuns(options, terminal))

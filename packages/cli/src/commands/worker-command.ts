@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import { isSmithersError } from '@smithers/tool-core'
 import { badInput, CommandFailure, exitCodes } from '../errors/command-failure.ts'
 import { describeError } from '../errors/describe-error.ts'
-import { logPathOf } from '../log/log-path.ts'
-import { isPostgres, withoutSecrets } from '../log/log-target.ts'
+import { withoutSecrets } from '../log/log-target.ts'
+import { databaseOf } from '../log/postgres-upkeep-log.ts'
 import { workerPackage } from '../log/worker-package.ts'
 import { networkOptions, type NetworkFlags } from '../sandbox/network-flags.ts'
 import { checkedRoot } from '../sandbox/root-directory.ts'
@@ -40,7 +40,7 @@ export function addWorkerCommand(program: Command, surroundings: ProgramSurround
     .option('--queue <name>', 'the queue whose runs it takes', 'default')
     .option('--concurrency <n>', 'runs at once', positiveInteger, 4)
     .option('--name <name>', 'shown beside its runs (default: the host and the process)')
-    .option('--schema <name>', 'the schema of the log (default: public)')
+    .option('--schema <name>', 'the schema of the log (default: ?schema= of --log, or public)')
     .option('--json', 'print JSON Lines, one event per line')
     .option('--root <dir>', "the folder that tools may work in (default: the workflow's folder)")
     .option(
@@ -65,12 +65,7 @@ async function work(
   options: WorkerOptions,
   { terminal, interrupted }: ProgramSurroundings,
 ): Promise<void> {
-  const target = logPathOf(options.log)
-  if (!isPostgres(target)) {
-    throw badInput(
-      `Workers need a log in PostgreSQL, and ${target} is a file. Give --log postgres://user@host/database.`,
-    )
-  }
+  const target = databaseOf(options.log)
   const rootDir = options.root === undefined ? undefined : checkedRoot(options.root)
   const run = { ...runOptions(options), ...(rootDir !== undefined && { rootDir }) }
   const installed = await workerPackage()
@@ -83,9 +78,13 @@ async function work(
     const { checkedIsolation } = await import('../sandbox/host-network.ts')
     await checkedIsolation(rootDir ?? process.cwd(), run)
   }
-  const { exportedWorkflows } = await import('../runs/exported-workflows.ts')
+  const [{ exportedWorkflows }, { schemaOf }] = await Promise.all([
+    import('../runs/exported-workflows.ts'),
+    import('@smithers/log-postgres'),
+  ])
   const workflows = await exportedWorkflows(files)
-  const { queue, concurrency, name, schema } = options
+  const { queue, concurrency, name } = options
+  const schema = schemaOf({ connectionString: target, schema: options.schema })
   const report = workerReport(terminal, target, {
     isJson: options.json === true,
     name: name ?? null,
@@ -98,14 +97,14 @@ async function work(
       queue,
       concurrency,
       ...(name !== undefined && { name }),
-      ...(schema !== undefined && { schema }),
+      schema,
       run: { ...run, onEvent: report.event },
       signal: interrupted,
       onProblem: report.problem,
       onReady: (worker) =>
         report.ready(worker.name, {
           queue,
-          schema: schema ?? 'public',
+          schema,
           definitions: Object.keys(workflows),
         }),
     })

@@ -4,15 +4,17 @@ export function isPostgres(target: string): boolean {
 }
 
 /**
- * A log's path or address as it is printed. Of a connection string only the user, the host and the database are left:
- * its password and its parameters, which may hold one, are not printed.
+ * A log's path or address as it is printed. Of a connection string only the user, the host, the database and the schema
+ * are left: its password and its other parameters, which may hold one, are not printed.
  */
 export function shownLog(target: string): string {
   if (!isPostgres(target)) return target
   // One that cannot be read, such as a password with a "#", must not be printed for that.
   if (!URL.canParse(target)) return 'postgres://…'
-  const { protocol, username, host, pathname } = new URL(target)
-  return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`
+  const { protocol, username, host, pathname, searchParams } = new URL(target)
+  const schema = searchParams.get('schema')
+  const parameters = schema === null ? '' : `?schema=${encodeURIComponent(schema)}`
+  return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}${parameters}`
 }
 
 /** A text without the secrets of a connection string. */

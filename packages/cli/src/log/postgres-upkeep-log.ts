@@ -18,7 +18,9 @@ export interface DatabaseLogOptions {
 export function databaseOf(log: string | undefined): string {
   const target = logPathOf(log)
   if (isPostgres(target)) return target
-  throw badInput(`${target} is a file. Give --log postgres://user@host/database.`)
+  throw badInput(
+    `This command needs a log in PostgreSQL, and ${target} is a file. Give --log postgres://user@host/database.`,
+  )
 }
 
 /**
@@ -31,13 +33,16 @@ export async function withPostgresLog<Value>(
   act: (log: PostgresLog, target: string) => Promise<Value>,
 ): Promise<Value> {
   const target = databaseOf(options.log)
-  const schema = options.schema === undefined ? {} : { schema: options.schema }
   const open = (pool?: import('pg').Client): Promise<PostgresLog> =>
-    withPostgres(target, ({ createPostgresLog }) =>
-      pool === undefined
-        ? createPostgresLog({ connectionString: target, migrate: false, ...schema })
-        : createPostgresLog({ pool, migrate: false, ...schema }),
-    )
+    withPostgres(target, ({ createPostgresLog, schemaOf }) => {
+      const settings = {
+        schema: schemaOf({ ...options, connectionString: target }),
+        migrate: false,
+      }
+      return createPostgresLog(
+        pool === undefined ? { ...settings, connectionString: target } : { ...settings, pool },
+      )
+    })
   if (!isDryRun) {
     const log = await open()
     try {

@@ -12,7 +12,10 @@ export async function queuedRuns(
 ): Promise<ReadonlyMap<string, QueuedRun>> {
   const installed = await workerPackage()
   if (installed === undefined || runIds.length === 0) return new Map()
-  const { default: pg } = await import('pg')
+  const [{ default: pg }, { schemaOf }] = await Promise.all([
+    import('pg'),
+    import('@smithers/log-postgres'),
+  ])
   const pool = new pg.Pool({ connectionString, max: 1 })
   // A connection that breaks while it is idle would end the process.
   pool.on('error', () => {})
@@ -21,7 +24,7 @@ export async function queuedRuns(
       pool,
       runIds,
       limit: runIds.length,
-      ...(schema !== undefined && { schema }),
+      schema: schemaOf({ connectionString, schema }),
     })
     return new Map(queued.map((run) => [run.runId, run]))
   } finally {
