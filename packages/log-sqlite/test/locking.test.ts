@@ -62,8 +62,12 @@ describe('createSqliteLog', () => {
       await log.close()
       return blocked
     }
-    const waitless = await blockedMs(createSqliteLog({ path }))
-    rmSync(path)
+    // The shortest of some: a busy machine may take the processor away meanwhile.
+    let waitless = Infinity
+    for (let tries = 0; tries < 5; tries += 1) {
+      waitless = Math.min(waitless, await blockedMs(createSqliteLog({ path })))
+      rmSync(path)
+    }
     // The control: SQLite itself waits for the lock, as long as its connection says.
     const database = new Database(path)
     const patient = createSqliteLog({ database })

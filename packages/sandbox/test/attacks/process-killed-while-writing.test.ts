@@ -4,9 +4,14 @@ import { killWhileWriting } from '../fixtures/kill-while-writing.ts'
 describe('a process that is killed while it writes', () => {
   // Short: `pnpm bench kills` does the same at least 200 times.
   it('leaves the old file or the new one, never a torn one', async () => {
-    const result = await killWhileWriting({ kills: 8, method: 'write' })
-    expect(result.torn).toBe(0)
-    expect(result.versions).toBeGreaterThan(1)
+    let versions = 0
+    // On a busy machine the second version may not be complete before any of the kills.
+    for (let tries = 0; tries < 20 && versions < 2; tries += 1) {
+      const result = await killWhileWriting({ kills: 8, method: 'write' })
+      expect(result.torn).toBe(0)
+      versions = result.versions
+    }
+    expect(versions).toBeGreaterThan(1)
   })
 
   it('tears files when they are written in place: the test would notice', async () => {
