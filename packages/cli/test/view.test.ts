@@ -84,7 +84,7 @@ describe('smithers view', () => {
       env: { PATH, XDG_RUNTIME_DIR: runtime },
     })
     try {
-      await expect.poll(() => existsSync(seen), { timeout: 20_000 }).toBe(true)
+      await expect.poll(() => existsSync(seen)).toBe(true)
       const opened = JSON.parse(readFileSync(seen, 'utf8')) as OpenedPage
       expect(opened.page.startsWith(join(runtime, 'smithers-view-'))).toBe(true)
       expect([opened.mode, opened.folderMode]).toEqual(['600', '700'])

@@ -63,7 +63,7 @@ async function hasStopped(root: string): Promise<boolean> {
         before = now
         return isSame
       },
-      { interval: 300, timeout: 10_000 },
+      { interval: 300 },
     )
     .toBe(true)
   return true
@@ -79,7 +79,7 @@ describe.each(['none', 'auto'] as const)(
       await bash({ command: 'echo two > go' })
       let all = ''
       await expect
-        .poll(async () => (all += await output(id, 1_000)), { timeout: 10_000 })
+        .poll(async () => (all += await output(id, 1_000)))
         .toContain('exited with code 0')
       expect(all.replaceAll(/\[.*\]\n?/gu, '')).toMatch(/^(?:one\n)?two\nthree\n$/)
       // Nothing is read twice.
@@ -100,7 +100,7 @@ describe.each(['none', 'auto'] as const)(
       await start(counting)
       // Control: until then it counts.
       const before = countIn(root)
-      await expect.poll(() => countIn(root), { timeout: 10_000 }).not.toBe(before)
+      await expect.poll(() => countIn(root)).not.toBe(before)
       await run.settle()
       expect(await hasStopped(root)).toBe(true)
     })
@@ -130,9 +130,7 @@ describe('a command in the background', () => {
     const { start, output } = commands()
     const id = await start('read x < /dev/null; sleep 1; echo evil > .envrc; exit 4')
     let text = ''
-    await expect
-      .poll(async () => (text += await output(id, 2_000)), { timeout: 10_000 })
-      .toContain('exited with code 4')
+    await expect.poll(async () => (text += await output(id, 2_000))).toContain('exited with code 4')
     expect(text).toContain('The command created ".envrc", a protected name')
   })
 
@@ -184,7 +182,7 @@ describe('a command in the background', () => {
     await bash.execute({ command: counting, background: true }, options)
     abort.abort()
     const before = countIn(root)
-    await expect.poll(() => countIn(root), { timeout: 10_000 }).not.toBe(before)
+    await expect.poll(() => countIn(root)).not.toBe(before)
     // Control: an abort before the answer ends it.
     const early = new AbortController()
     const starting = bash.execute(
@@ -216,7 +214,7 @@ describe('a command in the background', () => {
     const id = await start('read x < go; seq 1 100000; touch printed; sleep 86400')
     await output(id)
     await bash({ command: 'echo > go' })
-    await expect.poll(() => existsSync(join(root, 'printed')), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => existsSync(join(root, 'printed'))).toBe(true)
     const text = await output(id)
     expect(text.length).toBeLessThan(200_300)
     expect(text).toMatch(/^\[… \d+ characters were dropped …\]\n/)

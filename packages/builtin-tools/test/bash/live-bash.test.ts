@@ -57,7 +57,7 @@ describe('createLiveBash', () => {
           before = now
           return isSame
         },
-        { interval: 300, timeout: 10_000 },
+        { interval: 300 },
       )
       .toBe(true)
   })

@@ -43,7 +43,7 @@ describeConfined('a process left behind', (confinement) => {
       `exec 9>&1; { ${leave(marker)}; } 2>/dev/null`,
     ])
     expect(stdout).toContain('left')
-    await expect.poll(() => livingProcesses(marker), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => livingProcesses(marker)).toEqual([])
   })
 
   test.each(Object.entries(leavers))(
@@ -56,12 +56,10 @@ describeConfined('a process left behind', (confinement) => {
         `${leave(marker)}; sleep ${marker}`,
       ])
       await lineOf(child, 'left')
-      await expect
-        .poll(() => livingProcesses(`sleep\0${marker}`).length, { timeout: 20_000 })
-        .toBeGreaterThan(1)
+      await expect.poll(() => livingProcesses(`sleep\0${marker}`).length).toBeGreaterThan(1)
       child.kill('SIGKILL')
       await once(child, 'exit')
-      await expect.poll(() => livingProcesses(marker), { timeout: 20_000 }).toEqual([])
+      await expect.poll(() => livingProcesses(marker)).toEqual([])
     },
   )
 
@@ -70,7 +68,7 @@ describeConfined('a process left behind', (confinement) => {
     const leave = `setsid sleep ${marker} </dev/null >/dev/null 2>&1 & echo left`
     await confinement.runFreely(confinement.directory(), ['sh', '-c', leave])
     // In the middle of becoming another program a process has no command line.
-    await expect.poll(() => livingProcesses(marker), { timeout: 20_000 }).toHaveLength(1)
+    await expect.poll(() => livingProcesses(marker)).toHaveLength(1)
     for (const pid of livingProcesses(marker)) process.kill(pid, 'SIGKILL')
   })
 

@@ -50,12 +50,12 @@ describeNetworks('a killed host', (isolation, backend) => {
     const ended = [closed, once(host, 'close')]
     host.kill('SIGKILL')
     await Promise.all(ended)
-    await expect.poll(() => livingProcesses(mark), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => livingProcesses(mark)).toEqual([])
     await expect(once(connect(socketPath), 'connect')).rejects.toMatchObject({
       code: 'ECONNREFUSED',
     })
     // The file of it is removed by the next process.
     await once(start(''), 'close')
-    await expect.poll(sockets, { timeout: 10_000 }).toEqual([])
+    await expect.poll(sockets).toEqual([])
   }, 60_000)
 })

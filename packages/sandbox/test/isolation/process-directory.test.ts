@@ -124,7 +124,7 @@ describeIsolations('closing a sandbox', (isolation) => {
     // Under its name at once; its files in later turns.
     expect(existsSync(home)).toBe(false)
     expect(discarded()).not.toEqual([])
-    await expect.poll(discarded, { timeout: 20_000 }).toEqual([])
+    await expect.poll(discarded).toEqual([])
   })
 })
 
