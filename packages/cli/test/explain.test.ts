@@ -17,6 +17,17 @@ test('smithers explain lists every code without one, and refuses an unknown one'
   const unknown = await runSmithers(['explain', 'TOOL_ODD'])
   expect(unknown.exitCode).toBe(2)
   expect(unknown.stderr).toContain('Unknown code "TOOL_ODD"')
+  expect(unknown.stderr).not.toContain('Did you mean')
   const inherited = await runSmithers(['explain', 'constructor'])
   expect(inherited.exitCode).toBe(2)
+})
+
+test.each([
+  ['tool_patch_faild', 'TOOL_PATCH_FAILED'],
+  ['PATCH_FAILED', 'TOOL_PATCH_FAILED'],
+  ['TASK-TIMEOUT', 'TASK_TIMEOUT'],
+])('smithers explain names the code that "%s" may mean', async (typed, meant) => {
+  const { exitCode, stderr } = await runSmithers(['explain', typed])
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain(`Unknown code "${typed}". Did you mean ${meant}? "smithers explain"`)
 })

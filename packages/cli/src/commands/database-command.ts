@@ -6,7 +6,7 @@ import { databaseOf } from '../log/postgres-upkeep-log.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { addUpkeepCommands } from './database-upkeep.ts'
-import { logOption } from './log-option.ts'
+import { logOption, schemaOption } from './log-option.ts'
 
 interface StatusOptions {
   readonly log?: string
@@ -29,7 +29,7 @@ export function addDatabaseCommand(program: Command, terminal: Terminal): void {
       'Prints the rows, dead rows and sizes of the tables of a log in PostgreSQL, its oldest open call and its oldest lease. Changes nothing.',
     )
     .addOption(logOption())
-    .option('--schema <name>', 'the schema of the tables (default: ?schema= of --log, or public)')
+    .addOption(schemaOption())
     .option('--json', 'print one JSON document')
     .action((options: StatusOptions) => printStatus(options, terminal))
   addUpkeepCommands(database, terminal)

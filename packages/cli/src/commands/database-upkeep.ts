@@ -8,7 +8,7 @@ import { shownLog } from '../log/log-target.ts'
 import { withPostgresLog } from '../log/postgres-upkeep-log.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { logOption } from './log-option.ts'
+import { logOption, schemaOption } from './log-option.ts'
 import { positiveInteger } from './option-values.ts'
 import { counted, countRuns } from './prune-command.ts'
 
@@ -31,7 +31,7 @@ export function addUpkeepCommands(database: Command, terminal: Terminal): void {
       .option('--before <time>', 'a time as ISO 8601, in UTC without a zone: 2026-01-31', time)
       .option('--keep-days <n>', 'the same as a number of days before now', positiveInteger)
       .addOption(logOption())
-      .option('--schema <name>', 'the schema of the tables (default: ?schema= of --log, or public)')
+      .addOption(schemaOption())
       .option('--json', 'print one JSON document')
   add(
     'prune',

@@ -11,10 +11,14 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
     .description('Says what an error code means and what to do. Without a code, lists them all.')
     .argument('[code]', 'for example TOOL_PATCH_FAILED')
     .option('--json', 'print JSON Lines, one code per line')
-    .action((code: string | undefined, options: { readonly json?: true }) => {
+    .action(async (code: string | undefined, options: { readonly json?: true }) => {
       const wanted = code?.toUpperCase()
       if (wanted !== undefined && errorEntry(wanted) === undefined) {
-        throw badInput(`Unknown code ${JSON.stringify(code)}. "smithers explain" lists the codes.`)
+        const near = await nearestCode(wanted)
+        const advice = near === undefined ? '' : ` Did you mean ${near}?`
+        throw badInput(
+          `Unknown code ${JSON.stringify(code)}.${advice} "smithers explain" lists the codes.`,
+        )
       }
       for (const [name, { meaning, advice }] of Object.entries(errorCodes)) {
         if (wanted !== undefined && wanted !== name) continue
@@ -23,4 +27,17 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
         else terminal.line(`${terminal.colors.bold(name)}\n${meaning}\n${advice}`)
       }
     })
+}
+
+/** The code that a mistyped one means: a part of it alone, such as PATCH_FAILED, or the same but for some characters. */
+async function nearestCode(wanted: string): Promise<string | undefined> {
+  const names = Object.keys(errorCodes)
+  const having = names.filter((name) => name.endsWith(`_${wanted}`))
+  if (having.length > 0) return having[0]
+  const { editDistance } = await import('@smithers/sandbox/options')
+  const [nearest] = names
+    .map((name) => ({ name, far: editDistance(wanted.slice(0, 100), name) }))
+    .filter(({ name, far }) => far <= name.length / 3)
+    .toSorted((one, other) => one.far - other.far)
+  return nearest?.name
 }

@@ -10,3 +10,11 @@ export function logOption(): Option {
     "the SQLite file or the postgres:// address, with ?schema=NAME behind it for a schema of its own, that records runs and calls (default: SMITHERS_LOG, or in the project's state directory)",
   )
 }
+
+/** The option `--schema` of commands that read the tables of PostgreSQL. */
+export function schemaOption(): Option {
+  return new Option(
+    '--schema <name>',
+    'the schema of a log in PostgreSQL (default: ?schema= of --log, or public)',
+  )
+}

@@ -11,7 +11,7 @@ import { openExistingLog } from '../log/open-log.ts'
 import { printable } from '../terminal/printable.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { workerText } from '../terminal/worker-text.ts'
-import { logOption } from './log-option.ts'
+import { logOption, schemaOption } from './log-option.ts'
 import { positiveInteger } from './option-values.ts'
 
 /** Adds `smithers runs`: lists workflow runs. */
@@ -23,10 +23,7 @@ export function addRunsCommand(program: Command, terminal: Terminal): void {
       'Lists the workflow runs in a log, newest first. For a queue in PostgreSQL also the worker of each, or that no worker knows it, where @smithers/worker is installed.',
     )
     .addOption(logOption())
-    .option(
-      '--schema <name>',
-      'the schema of a log in PostgreSQL (default: ?schema= of --log, or public)',
-    )
+    .addOption(schemaOption())
     .option('--limit <n>', 'show the newest N runs', positiveInteger, 20)
     .option('--json', 'print JSON Lines, one run per line')
     .action((options: RunsOptions) => listRuns(options, terminal))

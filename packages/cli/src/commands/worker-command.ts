@@ -9,7 +9,7 @@ import { networkOptions, type NetworkFlags } from '../sandbox/network-flags.ts'
 import { checkedRoot } from '../sandbox/root-directory.ts'
 import type { ProgramSurroundings } from '../terminal/terminal.ts'
 import { workerReport } from '../terminal/worker-report.ts'
-import { logOption } from './log-option.ts'
+import { logOption, schemaOption } from './log-option.ts'
 import { positiveInteger } from './option-values.ts'
 import { toolOptions, widerNetworkOption } from './tool-options.ts'
 
@@ -40,7 +40,7 @@ export function addWorkerCommand(program: Command, surroundings: ProgramSurround
     .option('--queue <name>', 'the queue whose runs it takes', 'default')
     .option('--concurrency <n>', 'runs at once', positiveInteger, 4)
     .option('--name <name>', 'shown beside its runs (default: the host and the process)')
-    .option('--schema <name>', 'the schema of the log (default: ?schema= of --log, or public)')
+    .addOption(schemaOption())
     .option('--json', 'print JSON Lines, one event per line')
     .option('--root <dir>', "the folder that tools may work in (default: the workflow's folder)")
     .option(
