@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { helperNow } from '../../src/isolation/confine/helper.ts'
 import { HelperProcess } from '../../src/isolation/confine/helper-process.ts'
@@ -45,12 +44,11 @@ function living(word: string): number[] {
   })
 }
 
-async function gone(word: string): Promise<boolean> {
-  for (let round = 0; round < 500; round += 1) {
-    if (living(word).length === 0) return true
-    await delay(10)
-  }
-  return false
+/** For `sleep`: a number that no other process has in its arguments, not even one of another run of these tests. */
+const word = (seconds: number): string => `${seconds}.${process.pid.toString().padStart(7, '0')}5`
+
+async function untilGone(marker: string): Promise<void> {
+  await expect.poll(() => living(marker)).toEqual([])
 }
 
 /** One that stays, one that left its session and its parents, and two of a shell without an environment. */
@@ -94,10 +92,10 @@ describe.each(backends)('what confines a command by $name', ({ name, backend, us
   })
 
   test('leaves nothing of a command that exits and left processes behind', async () => {
-    const running = await start('sh', '-c', crowd('7002.5').replace('; wait', ''))
+    const running = await start('sh', '-c', crowd(word(7002)).replace('; wait', ''))
     await ready(running)
     expect(await running.ended).toMatchObject({ kind: 'exited', code: 0, allEnded: true })
-    expect(living('7002.5')).toEqual([])
+    expect(living(word(7002))).toEqual([])
   })
 
   test('ends a program whose processes start others as they die', async () => {
@@ -107,23 +105,23 @@ for _ in range(40):
         while True:
             if os.fork() != 0: os._exit(0)
             os.setsid(); time.sleep(0.002)
-            "7003.5"
+            "${word(7003)}"
 print("ready", flush=True)
 time.sleep(60)`
     const running = await start('/usr/bin/python3', '-c', script)
     await ready(running)
     running.kill()
     expect(await running.ended).toMatchObject({ kind: 'exited', signal: 'SIGKILL' })
-    expect(living('7003.5')).toEqual([])
+    expect(living(word(7003))).toEqual([])
   })
 
   test('takes all commands with it when the helper dies, and the next command gets a new one', async () => {
-    const commands = [await start('sh', '-c', crowd('7004.5')), await start('sleep', '7004.5')]
+    const commands = [await start('sh', '-c', crowd(word(7004))), await start('sleep', word(7004))]
     await ready(commands[0]!)
     const first = helper().pid
     process.kill(first, 'SIGKILL')
     for (const { ended } of commands) expect(await ended).toMatchObject({ kind: 'lost' })
-    expect(await gone('7004.5')).toBe(true)
+    await untilGone(word(7004))
     const next = await start('echo', 'again')
     const output = outputOf(next)
     expect([await next.ended, await output]).toMatchObject([{ kind: 'exited', code: 0 }, 'again\n'])
@@ -131,25 +129,28 @@ time.sleep(60)`
   })
 
   test('takes a command with it when its supervisor dies, and no other one', async () => {
-    const [victim, other] = [await start('sh', '-c', crowd('7005.5')), await start('sleep', '0.5')]
+    const [victim, other] = [
+      await start('sh', '-c', crowd(word(7005))),
+      await start('sleep', '0.5'),
+    ]
     await ready(victim)
     const pid = (await victim.started) ?? 0
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     process.kill(Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ', 1)[0]), 'SIGKILL')
     expect(await victim.ended).toMatchObject({ kind: 'lost' })
-    expect(await gone('7005.5')).toBe(true)
+    await untilGone(word(7005))
     expect(await other.ended).toMatchObject({ kind: 'exited', code: 0 })
   })
 
   test('is not held up by a supervisor that does not answer', async () => {
-    const running = await start('sh', '-c', crowd('7006.5'))
+    const running = await start('sh', '-c', crowd(word(7006)))
     await ready(running)
     const stat = readFileSync(`/proc/${(await running.started) ?? 0}/stat`, 'latin1')
     const supervisor = Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ', 1)[0])
     process.kill(supervisor, 'SIGSTOP')
     running.kill()
     expect(await running.ended).toMatchObject({ kind: 'lost' })
-    expect(await gone('7006.5')).toBe(true)
+    await untilGone(word(7006))
   })
 
   test('runs 200 commands at once, and holds no descriptor when a thousand have ended', async () => {
