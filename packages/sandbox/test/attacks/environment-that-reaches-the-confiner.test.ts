@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createBubblewrap } from '../../src/isolation/bubblewrap/backend.ts'
 import { describeConfined } from '../fixtures/confinement.ts'
@@ -52,16 +52,21 @@ describeConfined(
     test('appears on no command line that other users can list', async () => {
       const value = `value-${process.pid}-${Math.random()}`
       const root = confinement.directory()
-      const script = 'echo "${#TOKEN}"; while [ ! -e go-on ]; do sleep 0.05; done'
+      // A name that no other command line of this machine has.
+      const goOn = `go-on-${basename(root)}`
+      const script = `echo "\${#TOKEN}"; while [ ! -e ${goOn} ]; do sleep 0.05; done`
       const running = confinement.run(root, ['sh', '-c', script], { env: { TOKEN: value } })
-      await expect.poll(() => commandLines().some((line) => line.includes('go-on'))).toBe(true)
-      const lines = commandLines()
-      writeFileSync(join(root, 'go-on'), '')
+      let confining: string[] = []
+      await expect
+        .poll(() => {
+          confining = commandLines().filter(
+            (line) => line.startsWith('/usr/bin/bwrap') && line.includes(goOn),
+          )
+          return confining.length
+        })
+        .toBeGreaterThan(0)
+      writeFileSync(join(root, goOn), '')
       expect((await running).stdout).toBe(`${value.length}\n`)
-      const confining = lines.filter(
-        (line) => line.startsWith('/usr/bin/bwrap') && line.includes('go-on'),
-      )
-      expect(confining.length).toBeGreaterThan(0)
       expect(confining.filter((line) => line.includes(value))).toEqual([])
     })
   },

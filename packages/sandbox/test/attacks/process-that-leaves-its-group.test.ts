@@ -4,7 +4,8 @@ import { describeIsolations, newSandbox } from '../fixtures/sandboxes.ts'
 
 // `sleep` takes fractions: a number that no other process of this machine has on its command line.
 let last = 0
-const newMarker = (): string => `86300.${process.pid}${(last += 1).toString().padStart(4, '0')}`
+const prefix = `86300.${process.pid.toString().padStart(7, '0')}`
+const newMarker = (): string => `${prefix}${(last += 1).toString().padStart(4, '0')}`
 
 /** Ways to leave; `left` is printed when the process runs. */
 const leavers: Readonly<Record<string, (marker: string) => string>> = {

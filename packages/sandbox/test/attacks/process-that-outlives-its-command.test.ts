@@ -6,13 +6,19 @@ import { describeConfined } from '../fixtures/confinement.ts'
 import { livingProcesses } from '../fixtures/living-processes.ts'
 
 // `sleep` accepts fractions: a number that no other process of this machine has on its command line.
-const prefix = `86400.${process.pid}`
+const prefix = `86400.${process.pid.toString().padStart(7, '0')}`
 let last = 0
 const newMarker = (): string => `${prefix}${(last += 1).toString().padStart(4, '0')}`
 
 // What a failed test found alive must not stay so.
 afterEach(() => {
-  for (const pid of livingProcesses(prefix)) process.kill(pid, 'SIGKILL')
+  for (const pid of livingProcesses(prefix)) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has ended since: of a kill in the test itself.
+    }
+  }
 })
 
 /** Ways to leave a process behind; each prints `left` when it is running. */

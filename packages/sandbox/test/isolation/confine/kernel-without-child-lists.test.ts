@@ -43,7 +43,7 @@ describe('a kernel that does not list the children of a process', () => {
 
   test('lets no process outlive its command: every process names its parent', () => {
     // `sleep` accepts fractions: a number that no other process has on its command line.
-    const marker = `7103.${process.pid}`
+    const marker = `7103.${process.pid.toString().padStart(7, '0')}`
     const leave = `sleep ${marker} & (setsid sleep ${marker} &); env -i setsid sh -c '/usr/bin/sleep ${marker} & /usr/bin/sleep ${marker}' & echo left`
     const { stdout, stderr } = withoutLists(
       process.execPath,
