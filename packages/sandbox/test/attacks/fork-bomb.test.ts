@@ -7,7 +7,7 @@ started = 0
 try:
     for _ in range(int(sys.argv[1])):
         if os.fork() == 0:
-            time.sleep(30)
+            time.sleep(600)
             os._exit(0)
         started += 1
 except OSError: pass

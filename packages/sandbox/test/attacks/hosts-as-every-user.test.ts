@@ -13,7 +13,7 @@ describeConfined(
 
     // The variables lead clients to the loopback device of the command itself.
     const curl = (name: string): string =>
-      `curl -sS -m 5 --noproxy '' http://127.0.0.1:${listeners.port}/${name}`
+      `curl -sS -m 100 --noproxy '' http://127.0.0.1:${listeners.port}/${name}`
 
     test('is reached only where a rule spells its address and port out', async () => {
       const rootDir = confinement.directory()

@@ -14,11 +14,11 @@ started = 0
 try:
     for _ in range(200):
         if os.fork() == 0:
-            time.sleep(30)
+            time.sleep(600)
             os._exit(0)
         started += 1
 except OSError: pass
-if started == 200: time.sleep(60)
+if started == 200: time.sleep(600)
 print(started)`
     const { enforced, stdout, status, violations } = await sandbox.run('python3', ['-c', start])
     if (enforced.limits.processes === 'enforced') {
@@ -54,7 +54,7 @@ for _ in range(400):
     blocks.append(bytearray(1 << 20))
     time.sleep(0.002)
 print("all of it")
-time.sleep(60)`
+time.sleep(600)`
     const result = await sandbox.run('python3', ['-c', allocate])
     expect(result.stdout).toBe('')
     expect(result.violations).toEqual([

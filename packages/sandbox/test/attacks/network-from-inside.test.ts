@@ -8,19 +8,19 @@ import { type Listeners, openListeners } from '../fixtures/listeners.ts'
 type Attack = (root: string, listeners: Listeners, node: string) => readonly [string, ...string[]]
 
 const url = ({ port }: Listeners, name: string): string => `http://127.0.0.1:${port}/${name}`
-const curl = (target: string): string => `curl -s -m 3 ${target}`
+const curl = (target: string): string => `curl -s -m 100 ${target}`
 
 /** Each sends its own name, so that what arrives says who it was. */
 const attacks: Readonly<Record<string, Attack>> = {
-  curl: (_, at) => ['curl', '-s', '-m', '3', url(at, 'curl')],
+  curl: (_, at) => ['curl', '-s', '-m', '100', url(at, 'curl')],
   'renamed curl': (root, at) => {
     copyFileSync('/usr/bin/curl', join(root, 'report'))
-    return ['./report', '-s', '-m', '3', url(at, 'renamed curl'.replace(' ', '%20'))]
+    return ['./report', '-s', '-m', '100', url(at, 'renamed curl'.replace(' ', '%20'))]
   },
   python: (_, { port }) => [
     '/usr/bin/python3',
     '-c',
-    `import socket; socket.create_connection(("127.0.0.1", ${port}), 3).send(b"python")`,
+    `import socket; socket.create_connection(("127.0.0.1", ${port}), 100).send(b"python")`,
   ],
   perl: (_, { port }) => [
     'perl',
@@ -34,8 +34,8 @@ const attacks: Readonly<Record<string, Attack>> = {
     `require("net").connect(${port}, "127.0.0.1").end("node")`,
   ],
   '/dev/tcp': (_, { port }) => ['bash', '-c', `printf /dev/tcp > /dev/tcp/127.0.0.1/${port}`],
-  env: (_, at) => ['env', 'curl', '-s', '-m', '3', url(at, 'env')],
-  xargs: (_, at) => ['sh', '-c', `echo ${url(at, 'xargs')} | xargs curl -s -m 3`],
+  env: (_, at) => ['env', 'curl', '-s', '-m', '100', url(at, 'env')],
+  xargs: (_, at) => ['sh', '-c', `echo ${url(at, 'xargs')} | xargs curl -s -m 100`],
   'script file': (root, at) => {
     writeFileSync(join(root, 'build.sh'), `${curl(url(at, 'script%20file'))}\n`)
     return ['sh', 'build.sh']

@@ -57,5 +57,5 @@ describeNetworks('a killed host', (isolation, backend) => {
     // The file of it is removed by the next process.
     await once(start(''), 'close')
     await expect.poll(sockets).toEqual([])
-  }, 60_000)
+  })
 })

@@ -144,7 +144,7 @@ describeConfined('the machine outside the root', (confinement) => {
     try {
       // Whether a file exists can be seen under Landlock, as its report says.
       const seen = confinement.backend === 'landlock' ? 'true' : `test -e ${path} && echo there`
-      const script = `${seen}; curl -s -m 3 --unix-socket ${path} http://localhost/containers/json`
+      const script = `${seen}; curl -s -m 100 --unix-socket ${path} http://localhost/containers/json`
       const inside = await confinement.run(confinement.directory(), ['sh', '-c', script])
       expect(inside.stdout).not.toContain('there')
       expect(connections).toBe(0)

@@ -10,7 +10,7 @@ const python = (program: string): string => `/usr/bin/python3 -c '${program}'`
 const attacks: Readonly<Record<string, (listeners: Listeners) => string>> = {
   'a direct connection': ({ port }) =>
     python(
-      `import socket; socket.create_connection(("127.0.0.1", ${port}), 3).send(b"a direct connection")`,
+      `import socket; socket.create_connection(("127.0.0.1", ${port}), 100).send(b"a direct connection")`,
     ),
   'a datagram': ({ udpPort }) =>
     python(
@@ -29,11 +29,11 @@ const attacks: Readonly<Record<string, (listeners: Listeners) => string>> = {
       `import socket; s = socket.socket(socket.AF_UNIX); s.connect("\\0${abstractName}"); s.send(b"an abstract socket")`,
     ),
   'another port by the proxy': ({ port }) =>
-    `curl -s -m 5 --noproxy "" http://127.0.0.1:${port}/another%20port%20by%20the%20proxy`,
+    `curl -s -m 100 --noproxy "" http://127.0.0.1:${port}/another%20port%20by%20the%20proxy`,
   'a tunnel to another port': ({ port }) =>
-    `curl -s -m 5 --noproxy "" -p http://127.0.0.1:${port}/a%20tunnel%20to%20another%20port`,
+    `curl -s -m 100 --noproxy "" -p http://127.0.0.1:${port}/a%20tunnel%20to%20another%20port`,
   'another spelling': ({ port }) =>
-    `curl -s -m 5 --noproxy "" http://localhost:${port}/another%20spelling`,
+    `curl -s -m 100 --noproxy "" http://localhost:${port}/another%20spelling`,
 }
 
 describeConfined(
@@ -56,7 +56,7 @@ describeConfined(
     test('nothing else is reached', async () => {
       const scripts = Object.values(attacks).map((attack) => attack(listeners))
       const rules = { allow: [`127.0.0.1:${allowed.port}`] }
-      const opened = `curl -s -m 5 --noproxy "" http://127.0.0.1:${allowed.port}/allowed`
+      const opened = `curl -s -m 100 --noproxy "" http://127.0.0.1:${allowed.port}/allowed`
       await confinement.sandbox({ rootDir: confinement.directory(), network: rules }, [
         ...scripts,
         opened,
