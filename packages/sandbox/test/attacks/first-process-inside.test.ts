@@ -26,7 +26,8 @@ describeConfined(
     })
 
     test('is no other target than the processes that the same program can read', async () => {
-      const script = `sleep 30 & exec /usr/bin/python3 -c '${program}' $!`
+      // In the middle of becoming another program a process has neither environment nor maps.
+      const script = `sleep 600 & until grep -q ^sleep /proc/$!/cmdline; do :; done; exec /usr/bin/python3 -c '${program}' $!`
       const { stdout } = await confinement.run(confinement.directory(), ['sh', '-c', script])
       for (const name of ['environ', 'maps', 'descriptors', 'root', 'program']) {
         expect(stdout.split(/\s/)).toContain(name)

@@ -49,9 +49,11 @@ describeIsolations('what commands leave in their home', (isolation) => {
     process.env['HOME'] = newRoot()
     const sandbox = await newSandbox({ isolation })
     if (sandbox.report.enforced.files === 'none') return
-    await sandbox.run('sh', ['-c', 'echo "secret of a sandbox" > ~/.cache/left'])
-    const find = (): string[] => findLeft(process.env['TMPDIR'] ?? '/tmp')
-    expect(find()).toHaveLength(1)
+    const name = `left-${process.pid}-${performance.now()}`
+    await sandbox.run('sh', ['-c', `echo "secret of a sandbox" > ~/.cache/${name}`])
+    const find = (): string[] => findLeft(process.env['TMPDIR'] ?? '/tmp', name)
+    // What earlier sandboxes have left goes in later turns, and a directory that changes cannot always be listed.
+    await expect.poll(find).toHaveLength(1)
     await sandbox.close()
     expect(find()).toEqual([])
   })
@@ -121,7 +123,7 @@ describeIsolations('a root beneath the home', (isolation) => {
   })
 })
 
-function findLeft(directory: string): string[] {
+function findLeft(directory: string, left: string): string[] {
   return readdirSync(directory)
     .filter((name) => name.startsWith('smithers-process-'))
     .flatMap((name) => {
@@ -132,5 +134,6 @@ function findLeft(directory: string): string[] {
         return []
       }
     })
-    .filter((name) => /home-[^/]+\/(?:whole|kept)\/\.cache\/left$/u.test(name))
+    .filter((name) => /home-[^/]+\/(?:whole|kept)\/\.cache\/[^/]+$/u.test(name))
+    .filter((name) => name.endsWith(`/${left}`))
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createWorkspace, openDescriptors } from '../fixtures/workspace.ts'
 
 const refused = expect.objectContaining({ code: 'TOOL_NOT_A_FILE' })
@@ -39,7 +39,7 @@ describe.runIf(process.platform === 'linux')(
         }
       }
       // Closing is asynchronous in libuv's threads; a descriptor that leaks stays open for ever.
-      await vi.waitFor(() => expect(openDescriptors()).toBe(before))
+      await expect.poll(openDescriptors).toBe(before)
       expect(lstatSync(join(root, 'pipe')).isFIFO()).toBe(true)
       server.close()
     })

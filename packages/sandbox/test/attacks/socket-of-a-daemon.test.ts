@@ -84,7 +84,7 @@ describeConfined('the socket of a daemon outside', (confinement) => {
       path,
       '20',
     ])
-    expect(reached).toBeGreaterThan(3)
+    await expect.poll(() => reached).toBeGreaterThan(3)
     reached = 0
   })
 })

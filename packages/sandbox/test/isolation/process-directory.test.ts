@@ -131,8 +131,13 @@ describeIsolations('closing a sandbox', (isolation) => {
 const ours = (): string[] =>
   left(tmpdir()).flatMap((name) => {
     const directory = join(tmpdir(), name)
-    const owner = join(directory, 'owner')
-    const [space, id] = existsSync(owner) ? readFileSync(owner, 'utf8').split(' ') : []
+    let owner = ''
+    try {
+      owner = readFileSync(join(directory, 'owner'), 'utf8')
+    } catch {
+      // Of another user, or just removed by its process.
+    }
+    const [space, id] = owner.split(' ')
     return space === processSpace() && Number(id) === process.pid
       ? readdirSync(directory).map((each) => join(directory, each))
       : []
