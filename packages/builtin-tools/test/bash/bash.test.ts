@@ -5,7 +5,7 @@ import { bash, createBuiltinTools, type RanCommand } from '@smithers/builtin-too
 import { createMemoryLog } from '@smithers/log-memory'
 import { createToolRun, getDefinedToolMetadata } from '@smithers/tool-core'
 import { describe, expect, test } from 'vitest'
-import { call, createTask } from '../fixtures/bash-task.ts'
+import { call, createTask, lateCommand } from '../fixtures/bash-task.ts'
 import { code } from '../fixtures/error-code.ts'
 import { createFileTask } from '../fixtures/file-task.ts'
 import { modelReads } from '../fixtures/model-reads.ts'
@@ -58,12 +58,13 @@ describe('bash', () => {
   })
 
   test('kills everything at the time limit and shows the output so far', async () => {
-    const { run } = createTask({ timeoutMs: 500 })
-    const failure = run({ cmd: 'sh', args: ['-c', 'echo begun; sleep 86400'] })
-    await expect(failure).rejects.toThrow(code('TOOL_TIMEOUT'))
-    await expect(failure).rejects.toThrow(
-      /"sh" was still running after 500 ms[^]*Output:\nbegun\n$/,
-    )
+    const { timeoutMs, failure } = await lateCommand((script, time) => {
+      const { root, run } = createTask({ timeoutMs: time })
+      return { root, ended: run({ cmd: 'sh', args: ['-c', script] }) }
+    })
+    expect(failure).toMatchObject({ code: 'TOOL_TIMEOUT' })
+    expect(failure.message).toMatch(/Output:\nbegun\n$/)
+    expect(failure.message).toContain(`"sh" was still running after ${timeoutMs} ms`)
   })
 
   test('ends when the agent aborts the call', async () => {

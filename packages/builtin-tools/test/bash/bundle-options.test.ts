@@ -1,6 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bash, createBuiltinTools, type RanCommand } from '@smithers/builtin-tools'
+import {
+  bash,
+  type BuiltinToolsOptions,
+  createBuiltinTools,
+  type RanCommand,
+} from '@smithers/builtin-tools'
 import { createToolContext, runWithToolContext } from '@smithers/tool-core'
 import { describe, expect, test, vi } from 'vitest'
 import { call, createTask } from '../fixtures/bash-task.ts'
@@ -79,16 +84,20 @@ describe('createBuiltinTools', () => {
 
   test('prefers its own limits, root and network to those of the context', async () => {
     const { root } = createFileTask({ file: 'x' })
-    const { bash: own } = createBuiltinTools({
-      rootDir: root,
-      limits: { maxOutputBytes: 50, timeoutMs: 300 },
-      allowNetwork: false,
-      isolation: 'none',
-    })
-    const { run } = createTask({ allowNetwork: true }, own)
+    const within = (limits: BuiltinToolsOptions['limits']) => {
+      const { bash: own } = createBuiltinTools({
+        rootDir: root,
+        limits,
+        allowNetwork: false,
+        isolation: 'none',
+      })
+      return createTask({ allowNetwork: true }, own).run
+    }
+    const run = within({ maxOutputBytes: 50 })
     expect(await run({ cmd: 'ls' })).toBe('file\n')
     await expect(run({ cmd: 'curl' })).rejects.toThrow(code('TOOL_NETWORK_DISABLED'))
-    await expect(run({ cmd: 'sleep', args: ['86400'] })).rejects.toThrow('after 300 ms')
+    const late = within({ timeoutMs: 300 })({ cmd: 'sleep', args: ['86400'] })
+    await expect(late).rejects.toThrow('after 300 ms')
     const output = await run({ cmd: 'seq', args: ['1', '1000'] })
     expect(Buffer.byteLength(output)).toBeLessThanOrEqual(50)
   })
