@@ -31,7 +31,7 @@ describe.runIf(hasOwnNetwork)('a call without a network', () => {
     ])
     const taking = [
       '-c',
-      'while [ ! -s given ]; do sleep 0.05; done; http_proxy="$(cat given)" curl -sS -m 9 --noproxy "" "$0"',
+      'while [ ! -s given ]; do sleep 0.05; done; http_proxy="$(cat given)" curl -sS -m 60 --noproxy "" "$0"',
       `http://${server.address}/stolen`,
     ]
     const closed = networkRun({ rootDir, runId: 'run-2' }, { commands: () => null })

@@ -26,7 +26,7 @@ test.runIf(hasOwnNetwork)(
     const run = createToolRun({ rootDir })
     const { bash } = run.tools(tools)
     const call = bash.execute(
-      { cmd: 'curl', args: ['-sS', '-m', '5', 'https://evil.test/'] },
+      { cmd: 'curl', args: ['-sS', '-m', '60', 'https://evil.test/'] },
       { toolCallId: 'call-1', messages: [] },
     )
     await expect(call).rejects.toThrow(

@@ -152,7 +152,7 @@ describe.runIf(hasOwnNetwork)('a host that needs approval', () => {
 
   test('pauses the run although the command hides that it failed', async () => {
     const { bash, run } = networkRun({ network: { allow: [], onDecision: 'ask' } })
-    const hidden = bash('sh', ['-c', 'curl -sS -m 9 http://good.test/ | cat; echo done'])
+    const hidden = bash('sh', ['-c', 'curl -sS -m 60 http://good.test/ | cat; echo done'])
     await expect(hidden).rejects.toThrow(/ran without good\.test:80 \(apr_.*done/s)
     await expect(run.settle()).rejects.toThrow(paused)
   })

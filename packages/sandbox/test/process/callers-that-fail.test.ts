@@ -42,7 +42,7 @@ describeIsolations('run, when its caller fails,', (isolation) => {
     }
     const { status, exitCode } = await sandbox.run('true', [], { stdin: endless() })
     expect({ status, exitCode }).toEqual({ status: 'exited', exitCode: 0 })
-    await vi.waitUntil(() => isReturned)
+    await expect.poll(() => isReturned).toBe(true)
   })
 
   test('takes only promises for something to wait for', async () => {
@@ -106,7 +106,8 @@ describe('supervise', () => {
       })
       const ended = Promise.withResolvers<void>()
       const run = supervise(running, {
-        timeoutMs: 60_000,
+        // Vitest moves the clock while it waits, by as much as it waits.
+        timeoutMs: 600_000,
         maxOutputBytes: 200,
         signal: undefined,
         stdin: undefined,
@@ -116,10 +117,13 @@ describe('supervise', () => {
         hooks: { onExit: ended.resolve },
       })
       // Far below the timeout: the pauses of a search for processes that were left behind.
-      await vi.waitUntil(async () => {
-        await vi.advanceTimersByTimeAsync(1)
-        return Promise.race([ended.promise.then(() => true), nextTurn()])
-      })
+      await vi.waitUntil(
+        async () => {
+          await vi.advanceTimersByTimeAsync(1)
+          return Promise.race([ended.promise.then(() => true), nextTurn()])
+        },
+        { timeout: 60_000 },
+      )
       const state = { isSettled: false }
       run.finally(() => (state.isSettled = true)).catch(() => {})
       while (!state.isSettled) {

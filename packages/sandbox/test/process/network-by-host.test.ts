@@ -54,14 +54,20 @@ describeNetworks('hosts that are allowed', (isolation) => {
       seen = []
       const sandbox = await newSandbox({ isolation, network: { allow: [`good.test:${port}`] } })
       expect(sandbox.report.network).toBe('allow-list')
-      const good = await sandbox.run('curl', ['-sS', '-m', '5', `http://good.test:${port}/a`])
+      const good = await sandbox.run('curl', ['-sS', '-m', '60', `http://good.test:${port}/a`])
       expect(good).toMatchObject({ status: 'exited', exitCode: 0, stdout: 'hello', violations: [] })
       expect(good.network).toMatchObject({
         decisions: [{ host: 'good.test', port, allowed: true, protocol: 'http' }],
         omitted: 0,
       })
       expect(good.network?.decisions[0]?.bytesReceived).toBeGreaterThan(5)
-      const evil = await sandbox.run('curl', ['-sS', '-f', '-m', '5', `http://evil.test:${port}/b`])
+      const evil = await sandbox.run('curl', [
+        '-sS',
+        '-f',
+        '-m',
+        '60',
+        `http://evil.test:${port}/b`,
+      ])
       expect(evil.exitCode).not.toBe(0)
       expect(evil.violations).toMatchObject([
         { rule: 'network.allow', subject: `evil.test:${port}` },
@@ -103,7 +109,7 @@ describeNetworks('hosts that are allowed', (isolation) => {
         network: { allow: [], onDecision: () => 'deny' },
       })
       const reach = (onDecision?: OnNetworkDecision): Promise<RunResult> =>
-        sandbox.run('curl', ['-sS', '-m', '5', `http://own.test:${port}/own`], { onDecision })
+        sandbox.run('curl', ['-sS', '-m', '60', `http://own.test:${port}/own`], { onDecision })
       const [own, other] = await Promise.all([
         reach(({ host }) => {
           asked.push(host)
@@ -146,7 +152,7 @@ describeNetworks('hosts that are allowed', (isolation) => {
       const sandbox = await newSandbox({ isolation, network: { allow: [`good.test:${port}`] } })
       const all = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
-          sandbox.run('curl', ['-sS', '-m', '9', `http://good.test:${port}/${index}`]),
+          sandbox.run('curl', ['-sS', '-m', '60', `http://good.test:${port}/${index}`]),
         ),
       )
       expect(all.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 8 }, () => 'hello'))

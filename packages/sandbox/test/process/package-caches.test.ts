@@ -37,7 +37,7 @@ beforeAll(async () => {
   await call('pnpm', ['install', storeDir], options)
   lockfiles.pnpm = readFileSync(join(options.cwd, 'pnpm-lock.yaml'), 'utf8')
   await new Promise((resolve) => server?.close(resolve))
-}, 60_000)
+})
 
 afterAll(() => {
   vi.unstubAllEnvs()
