@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -36,41 +36,18 @@ describeNetworks('git over ssh', (isolation) => {
   const user = userName()
   let server: ChildProcess | undefined
   let port = 0
-  let madeSeparation = false
 
   beforeAll(async () => {
     if (!isInstalled || user === undefined) return
     for (const name of ['host', 'user']) {
       execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(directory, name)])
     }
-    if (process.geteuid?.() === 0 && !existsSync(separation)) {
-      mkdirSync(separation, { mode: 0o755 })
-      madeSeparation = true
+    // It stays: another run of the tests may use it by now.
+    if (process.geteuid?.() === 0) mkdirSync(separation, { mode: 0o755, recursive: true })
+    while (server === undefined) {
+      port = await freePort()
+      server = await startServer(directory, port)
     }
-    port = await freePort()
-    const config = join(directory, 'sshd_config')
-    writeFileSync(
-      config,
-      `Port ${port}
-ListenAddress 127.0.0.1
-HostKey ${join(directory, 'host')}
-AuthorizedKeysFile ${join(directory, 'user.pub')}
-StrictModes no
-UsePAM no
-PasswordAuthentication no
-PermitRootLogin prohibit-password
-PidFile none
-`,
-    )
-    server = spawn(sshd, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] })
-    await new Promise<void>((resolve, reject) => {
-      let text = ''
-      server?.stderr?.on('data', (chunk) => {
-        text += String(chunk)
-        if (text.includes('Server listening')) resolve()
-      })
-      server?.once('exit', () => reject(new Error(text)))
-    })
     const repository = join(directory, 'repository')
     execFileSync('git', ['init', '-q', '-b', 'main', repository])
     writeFileSync(join(repository, 'greeting'), 'hello\n')
@@ -78,10 +55,7 @@ PidFile none
     execFileSync('git', ['-C', repository, 'add', '.'])
     execFileSync('git', ['-C', repository, ...identity, 'commit', '-qm', 'one'])
   })
-  afterAll(() => {
-    server?.kill()
-    if (madeSeparation) rmdirSync(separation)
-  })
+  afterAll(() => void server?.kill())
 
   test('clones from a host that is allowed by its port, and from no other', async ({ skip }) => {
     skip(!isInstalled, 'git, ssh or sshd is not installed')
@@ -124,6 +98,37 @@ PidFile none
     expect(existsSync(join(rootDir, 'direct/greeting'))).toBe(false)
   })
 })
+
+/** Starts a server of ssh; `undefined` where something else has taken the port meanwhile. */
+async function startServer(directory: string, port: number): Promise<ChildProcess | undefined> {
+  const config = join(directory, 'sshd_config')
+  writeFileSync(
+    config,
+    `Port ${port}
+ListenAddress 127.0.0.1
+HostKey ${join(directory, 'host')}
+AuthorizedKeysFile ${join(directory, 'user.pub')}
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+PidFile none
+`,
+  )
+  const server = spawn(sshd, ['-D', '-e', '-f', config], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const isListening = await new Promise<boolean>((resolve, reject) => {
+    let text = ''
+    server.stderr.on('data', (chunk) => {
+      text += String(chunk)
+      if (text.includes('Server listening')) resolve(true)
+    })
+    server.once('close', () => {
+      if (text.includes('Address already in use')) resolve(false)
+      else reject(new Error(text))
+    })
+  })
+  return isListening ? server : undefined
+}
 
 async function freePort(): Promise<number> {
   const server = createServer()
