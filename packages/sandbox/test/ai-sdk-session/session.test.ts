@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import type { Experimental_SandboxSession as AiSandboxSession } from 'ai'
 import { expect, test } from 'vitest'
@@ -100,7 +101,8 @@ describeIsolations('sandbox.session', (isolation) => {
 
   test('kills a spawned command with everything it started', async () => {
     const session = await open()
-    const marker = `86200.${process.pid}`
+    // Of one length: none is the beginning of another's.
+    const marker = `86200.${randomInt(1e13, 1e14)}`
     const child = await session.spawn({ command: `setsid sleep ${marker} & sleep ${marker}` })
     await expect.poll(() => livingProcesses(`sleep\0${marker}`).length).toBe(2)
     await child.kill()
