@@ -23,17 +23,22 @@ function installPrinter(): { readonly progress: string } {
   writeFileSync(
     program.path,
     `#!${process.execPath}
-const { writeFileSync, writeSync } = require('node:fs')
+const { renameSync, writeFileSync, writeSync } = require('node:fs')
 const path = { text: './big' }
 const message = (type, data) => JSON.stringify({ type, data: { path, ...data } }) + '\\n'
 const print = (text) => {
   for (let bytes = Buffer.from(text); bytes.length > 0;) bytes = bytes.subarray(writeSync(1, bytes))
 }
-writeFileSync(${JSON.stringify(progress)}, process.pid + ' 0')
+// It may be killed at any time: a file that is being written would hold less than a number.
+const note = (number) => {
+  writeFileSync(${JSON.stringify(`${progress}.new`)}, process.pid + ' ' + number)
+  renameSync(${JSON.stringify(`${progress}.new`)}, ${JSON.stringify(progress)})
+}
+note(0)
 print(message('begin', {}))
 for (let number = 1; number <= ${lineCount}; number += 1) {
   print(message('match', { lines: { text: ${JSON.stringify(line)} }, line_number: number, submatches: [] }))
-  if (number % 1000 === 0) writeFileSync(${JSON.stringify(progress)}, process.pid + ' ' + number)
+  if (number % 1000 === 0) note(number)
 }
 print(message('end', { binary_offset: null }))
 `,
