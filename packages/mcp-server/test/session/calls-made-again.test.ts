@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import { createMcpServer } from '@smithers/mcp-server'
@@ -99,7 +99,8 @@ describe('an answered call that the client sends again', () => {
     const killed = await begin()
     const call = await approved(killed.url, 'echo ran >> a.txt; exec sleep 1000')
     const lost = send(killed.url, call).catch((error: unknown) => error)
-    await expect.poll(() => existsSync(join(root, 'a.txt'))).toBe(true)
+    // Not when it is there: it could be killed before it has written.
+    await expect.poll(() => readFileSync(join(root, 'a.txt'), 'utf8')).toBe('ran\n')
     killed.running.kill('SIGKILL')
     expect(await lost).toBeInstanceOf(Error)
 

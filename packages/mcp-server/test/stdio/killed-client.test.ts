@@ -26,7 +26,8 @@ async function runningClient(line: string) {
   const servers = (): readonly number[] => processesNaming(`--log ${logPath}`)
   await expect.poll(() => existsSync(join(root, 'begun'))).toBe(true)
   await expect.poll(living).toEqual(own)
-  expect(servers()).toHaveLength(1)
+  // A child of the server has its command line until it runs its own program.
+  await expect.poll(servers).toHaveLength(1)
   const rows = async (): Promise<readonly ToolCallRow[]> => {
     const log = createSqliteLog({ path: logPath })
     try {
@@ -60,7 +61,8 @@ describe.each(lines)('a client that is killed in the middle of a command: %s', (
     client.kill('SIGKILL')
     await client
     await expect.poll(servers).toEqual([])
-    expect(living()).toEqual([])
+    // What was killed keeps its command line until a processor has let it end.
+    await expect.poll(living).toEqual([])
     const cut = { toolName: 'bash', status: 'error', effect: 'unknown' }
     const left = await rows()
     expect(left).toMatchObject([cut])

@@ -68,7 +68,8 @@ describe('the program', () => {
     end(program)
     const { exitCode } = await program
     expect(exitCode).toBe(0)
-    expect(livingProcess(commandLine)).toBe(false)
+    // What was killed keeps its command line until a processor has let it end.
+    await expect.poll(() => livingProcess(commandLine)).toBe(false)
     expect(await rowsOf(logPath)).toMatchObject([{ toolName: 'bash', status: 'error' }])
   })
 
@@ -83,7 +84,7 @@ describe('the program', () => {
     await expect.poll(() => existsSync(join(root, 'last'))).toBe(true)
     program.kill('SIGTERM')
     await expect.poll(() => existsSync(`/proc/${program.pid}`)).toBe(false)
-    expect(livingProcess(commandLine)).toBe(false)
+    await expect.poll(() => livingProcess(commandLine)).toBe(false)
     program.stdout.resume()
     expect(await program).toMatchObject({ exitCode: 0, stderr: '' })
   })
