@@ -20,7 +20,11 @@ const initialize = {
 
 /** Starts `smithers mcp` with these options, and more flags of Node. */
 function start(options: readonly string[], more: readonly string[] = []) {
-  return execa(process.execPath, [...flags, ...more, program, 'mcp', ...options], { reject: false })
+  return execa(process.execPath, [...flags, ...more, program, 'mcp', ...options], {
+    reject: false,
+    // Five seconds after SIGTERM, execa would send SIGKILL.
+    forceKillAfterDelay: false,
+  })
 }
 
 /** A folder that lasts as long as the test, with a file. */

@@ -47,7 +47,7 @@ async function kill({ child, ended }: AgentProcess, open: number, kills: Kills):
 describeWithServer('workflows whose processes are killed at random moments', () => {
   test(
     `charge each once (${trials} workflows)`,
-    { timeout: 60_000 + trials * 30_000 },
+    { timeout: 240_000 + trials * 30_000 },
     async () => {
       const kills: Kills = { all: 0, inCall: 0 }
       for (let count = 0; count < trials; count += 1) {
