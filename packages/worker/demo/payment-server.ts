@@ -42,7 +42,8 @@ export async function startPaymentServer(answerMs: number): Promise<PaymentServe
     void (async () => {
       const payment = await paymentOf(request)
       if (payment === undefined) return
-      await sleep(Math.random() * answerMs)
+      // At once when its client has gone: a worker that takes over must find what was sent, however slow this process is.
+      await Promise.race([sleep(Math.random() * answerMs), once(response, 'close')])
       payments.push(payment)
       const held = holds.findIndex(({ prefix }) => payment.order.startsWith(prefix))
       if (held >= 0) {
