@@ -1,4 +1,4 @@
-import { createPostgresLog, type PostgresLog } from '@smithers/log-postgres'
+import { createPostgresLog, type PostgresLog, type PostgresPool } from '@smithers/log-postgres'
 import type { ApprovalRow, ClaimRequest } from '@smithers/tool-core/log'
 import { beforeEach, expect, it } from 'vitest'
 import { call, succeeded } from '../../log-sqlite/test/fixtures/call.ts'
@@ -98,10 +98,22 @@ describeWithServer('a log whose answer was lost after the commit', () => {
 
   it('does not run a call that another process has ended before the answer came', async () => {
     const row = call({ leaseExpiresAtMs: 5, ownerId: 'elsewhere:1:1' })
-    pool.loseReplies()
-    const starting = log.start(row, relaxed)
     const other = await createPostgresLog({ pool: admin(), schema })
+    const ended = Promise.withResolvers<void>()
+    let opening = Number.POSITIVE_INFINITY
+    const slow: PostgresPool = {
+      async query(statement) {
+        // It asks again only when the other process has ended the call.
+        if (pool.sent.length > opening) await ended.promise
+        return await pool.query(statement)
+      },
+    }
+    const late = await createPostgresLog({ pool: slow, schema, maxWaitMs: 120_000 })
+    opening = pool.sent.length
+    pool.loseReplies()
+    const starting = late.start(row, relaxed)
     await expect.poll(() => other.recover({ nowMs: 6 }), { interval: 1 }).toBe(1)
+    ended.resolve()
     await expect(starting).rejects.toMatchObject({
       code: 'TOOL_LOG_UNAVAILABLE',
       details: { reason: 'taken-over' },
@@ -122,10 +134,9 @@ describeWithServer('a log whose answer was lost after the commit', () => {
     await log.start(call({ leaseExpiresAtMs: 5, ownerId: 'elsewhere:1:1' }), relaxed)
     pool.sent.length = 0
     // The first statement looks for them, the second one marks them.
-    const recovering = log.recover({ nowMs: 6 })
-    await expect.poll(() => pool.sent.length, { interval: 0 }).toBe(1)
-    pool.loseReplies()
-    expect(await recovering).toBe(1)
+    pool.loseReplies(1, 1)
+    expect(await log.recover({ nowMs: 6 })).toBe(1)
+    expect(pool.sent.length).toBeGreaterThan(2)
     expect(await log.recover({ nowMs: 7 })).toBe(0)
   })
 
@@ -154,10 +165,13 @@ describeWithServer('a log whose answer was lost after the commit', () => {
       ok: false,
     })
     pool.sent.length = 0
-    const taking = log.runs.claim(second)
-    await expect.poll(() => pool.sent.length, { interval: 0 }).toBe(1)
-    pool.loseReplies()
-    expect(await taking).toMatchObject({ ok: true, created: false, run: { leaseToken: 'two' } })
+    pool.loseReplies(1, 1)
+    expect(await log.runs.claim(second)).toMatchObject({
+      ok: true,
+      created: false,
+      run: { leaseToken: 'two' },
+    })
+    expect(pool.sent.length).toBeGreaterThan(2)
   })
 
   it('has written to the run that it holds once', async () => {

@@ -1,7 +1,7 @@
-import { createPostgresLog } from '@smithers/log-postgres'
+import { createPostgresLog, type PostgresLog } from '@smithers/log-postgres'
 import { createToolRun, defineTool } from '@smithers/tool-core'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { call, succeeded } from '../../log-sqlite/test/fixtures/call.ts'
 import { describeWithServer, missingServer } from './fixtures/test-database.ts'
@@ -23,7 +23,12 @@ afterAll(async () => {
 
 describeWithServer('createPostgresLog, when its server goes away', () => {
   it('waits for the server, and goes on when it is back', async () => {
-    const log = await createPostgresLog({ connectionString: server.connectionString, schema })
+    // Longer than the slowest start of a server.
+    const log = await createPostgresLog({
+      connectionString: server.connectionString,
+      schema,
+      maxWaitMs: 200_000,
+    })
     const row = call({ idempotencyKey: 'k' })
     expect(await log.start(row, once)).toEqual({ ok: true })
     await server.stop('SIGINT')
@@ -37,7 +42,7 @@ describeWithServer('createPostgresLog, when its server goes away', () => {
 
   it('fails with no-connection after maxWaitMs, from every method and from opening', async () => {
     const { connectionString } = server
-    const log = await createPostgresLog({ connectionString, schema, maxWaitMs: 100 })
+    const log = await openImpatient()
     await server.stop('SIGINT')
     const away = {
       code: 'TOOL_LOG_UNAVAILABLE',
@@ -56,7 +61,7 @@ describeWithServer('createPostgresLog, when its server goes away', () => {
 
   it('leaves the outcome of a call unknown when the server dies in the middle of its finish', async () => {
     const { connectionString } = server
-    const log = await createPostgresLog({ connectionString, schema, maxWaitMs: 100 })
+    const log = await openImpatient()
     let effects = 0
     const charge = defineTool({
       name: 'charge',
@@ -90,6 +95,14 @@ describeWithServer('createPostgresLog, when its server goes away', () => {
     await later.close()
   })
 })
+
+/** A log that gives up soon on a server that is away, and not on one that is slow to take a connection. */
+async function openImpatient(): Promise<PostgresLog> {
+  const pool = new pg.Pool({ connectionString: server.connectionString })
+  pool.on('error', () => {})
+  onTestFinished(() => pool.end())
+  return await createPostgresLog({ pool, schema, maxWaitMs: 100 })
+}
 
 async function lockRows(connectionString: string): Promise<void> {
   const client = new pg.Client({ connectionString })

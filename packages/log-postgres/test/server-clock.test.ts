@@ -69,7 +69,7 @@ describeWithServer('the clock of the log', () => {
     const log = await openLog(newSchema())
     const steady = performance.now.bind(performance)
     const before = log.now()
-    vi.spyOn(performance, 'now').mockImplementation(() => steady() - 5000)
+    vi.spyOn(performance, 'now').mockImplementation(() => steady() - hourMs)
     expect(log.now()).toBe(before)
     await log.close()
   })
