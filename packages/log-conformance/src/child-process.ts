@@ -10,7 +10,7 @@ import { mustStart, sampleRow, success } from './sample-row.ts'
 import { attemptStart, runClaim } from './sample-run.ts'
 
 // Far beyond what a holder needs: a log that never shows the end of a call must fail, not hang.
-const longestHoldMs = 5000
+const longestHoldMs = 20_000
 
 const order = JSON.parse(process.argv[2] ?? '') as ChildOrder
 const { createLog } = (await import(order.processModule)) as {
