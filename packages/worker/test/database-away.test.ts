@@ -2,7 +2,7 @@ import { serveWorker } from '@smithers/worker'
 import { expect, onTestFinished, test } from 'vitest'
 import { createTestServer, type TestServer } from '../../log-postgres/test/fixtures/test-server.ts'
 import { paymentWorkflows } from '../demo/payment-workflows.ts'
-import { describeWithServer, openCluster } from './fixtures/cluster.ts'
+import { describeWithServer, openCluster, shortLeaseMs } from './fixtures/cluster.ts'
 
 /** A server of this test, which stops it. */
 async function openServer(): Promise<TestServer> {
@@ -27,7 +27,7 @@ describeWithServer('a worker whose database is away', () => {
     const server = await openServer()
     const cluster = await openCluster(server.connectionString)
     const booked = cluster.payments.holdNext('r-2')
-    const worker = cluster.worker()
+    const worker = cluster.worker({ leaseMs: shortLeaseMs })
     await worker.ready
     await cluster.enqueue({ runId: 'r' })
     const { left } = await booked

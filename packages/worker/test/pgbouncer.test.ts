@@ -41,7 +41,7 @@ describe.skipIf(missing !== undefined)(
 
     test('find runs and decisions by polling, and go on with the run of one that was killed', async () => {
       const cluster = await openCluster()
-      const through = { connectionString: pooler.connectionString }
+      const through = { connectionString: pooler.connectionString, leaseMs: shortLeaseMs }
       const booked = cluster.payments.holdNext('r-2')
       const first = cluster.worker({ name: 'first', ...through })
       await first.ready
