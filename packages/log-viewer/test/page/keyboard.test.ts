@@ -67,6 +67,7 @@ describeInBrowser('moving by keyboard', (open) => {
     await press(page, 'f')
     await expect.poll(() => selected.getAttribute('data-token')).toBe('token-find-bug-1-5')
     await press(page, '?')
+    await page.locator('dialog.help').waitFor()
     const keys = await page.locator('dialog.help .keys kbd').allTextContents()
     expect(keys).toEqual(['j', 'k', 'u', 'f', '/', 'Enter', 'a', 'c', '0', 'Esc', '?'])
     await press(page, 'Escape')

@@ -58,9 +58,9 @@ describeInBrowser('the layout', (open) => {
     await page.locator('.error-box').waitFor()
     expect(await page.locator('.main').isVisible()).toBe(false)
     await page.locator('.detail .back').click()
-    expect(await page.locator('.main').isVisible()).toBe(true)
+    await expect.poll(() => page.locator('.main').isVisible()).toBe(true)
     await page.locator('.to-runs').click()
-    expect(await page.locator('.runs').isVisible()).toBe(true)
+    await expect.poll(() => page.locator('.runs').isVisible()).toBe(true)
   })
 
   test('lays the detail over the timeline at 1 024 pixels, and Escape closes it', async () => {
