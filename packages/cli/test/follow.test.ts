@@ -17,16 +17,12 @@ test('smithers calls --follow prints each call of another process as it starts a
   expect(await next()).toMatchObject({ runId: 'run-1', outcome: 'ok' })
 
   const log = createSqliteLog({ path })
-  let release = (): void => {}
-  const wait = defineTool({
-    name: 'wait',
-    schema: z.object({}),
-    execute: () => new Promise<string>((resolve) => (release = () => resolve('done'))),
-  })
+  const { promise, resolve: release } = Promise.withResolvers<string>()
+  const wait = defineTool({ name: 'wait', schema: z.object({}), execute: () => promise })
   const { execute } = createToolRun({ runId: 'later', log }).tools({ wait }).wait
   const answer = execute({}, { toolCallId: 'c', messages: [] })
   expect(await next()).toMatchObject({ runId: 'later', outcome: 'running' })
-  release()
+  release('done')
   await answer
   expect(await next()).toMatchObject({ runId: 'later', outcome: 'ok', output: 'done' })
   await log.close()
