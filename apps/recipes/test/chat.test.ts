@@ -14,11 +14,14 @@ async function answer(page: BrowserChat<UIMessage>, approved: boolean): Promise<
 
 /** Until the answer to an approval has come, which the client sends by itself. */
 async function settled(page: BrowserChat<UIMessage>): Promise<void> {
-  await vi.waitFor(() => {
-    expect(page.status).toBe('ready')
-    expect(shownCall(page)?.state).not.toMatch(/approval/)
-    expect(page.messages.at(-1)?.parts.at(-1)).toMatchObject({ type: 'text', state: 'done' })
-  })
+  await vi.waitFor(
+    () => {
+      expect(page.status).toBe('ready')
+      expect(shownCall(page)?.state).not.toMatch(/approval/)
+      expect(page.messages.at(-1)?.parts.at(-1)).toMatchObject({ type: 'text', state: 'done' })
+    },
+    { timeout: 60_000 },
+  )
 }
 
 beforeEach(() => orders.clear())

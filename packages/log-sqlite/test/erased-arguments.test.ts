@@ -107,7 +107,7 @@ describe('the content that an approver gives to a tool whose content is never st
     expect(erased).toBe(true)
     expect(copiesOf('SECRET-CONTENT')).not.toEqual([])
     reader.exec('COMMIT')
-    await vi.waitFor(() => expect(copiesOf('SECRET-CONTENT')).toEqual([]), 20_000)
+    await vi.waitFor(() => expect(copiesOf('SECRET-CONTENT')).toEqual([]), 60_000)
     reader.close()
   })
 

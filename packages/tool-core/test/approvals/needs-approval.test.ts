@@ -50,12 +50,14 @@ describe('needsApproval', () => {
       call(run, read, {}),
       call(run, place, { sku: 'b', amount: 2 }),
     ])
-    await vi.waitFor(async () => expect(await pendingApprovals({ log })).toHaveLength(2))
+    await vi.waitFor(async () => expect(await pendingApprovals({ log })).toHaveLength(2), {
+      timeout: 60_000,
+    })
     expect(run.fatal).toBeUndefined()
     expect(run.abortSignal.aborted).toBe(false)
     finish()
     expect(await turn).toEqual(['TOOL_APPROVAL_REQUIRED', 'TOOL_APPROVAL_REQUIRED', 'ok'])
-    await vi.waitFor(() => expect(run.abortSignal.aborted).toBe(true))
+    await vi.waitFor(() => expect(run.abortSignal.aborted).toBe(true), { timeout: 60_000 })
     expect(run.fatal?.details['approvals']).toHaveLength(2)
     await expect(call(run, read, {})).rejects.toMatchObject({ code: 'TOOL_ABORTED' })
   })

@@ -141,7 +141,7 @@ describe('circuitBreakerThreshold', () => {
     let release = (): void => {}
     state.hold = new Promise((resolve) => (release = resolve))
     const pending = call(run, tool, { n: 1 }, { abortSignal: controller.signal })
-    await vi.waitFor(() => expect(state.executions).toBe(1))
+    await vi.waitFor(() => expect(state.executions).toBe(1), { timeout: 60_000 })
     controller.abort()
     release()
     await expect(pending).rejects.toThrow('down')

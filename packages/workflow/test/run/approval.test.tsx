@@ -39,8 +39,9 @@ describe('runWorkflow', () => {
             <Task id="notes" output={outputs.notes}>
               {async () => {
                 // Ends after its neighbour has paused.
-                await vi.waitFor(async () =>
-                  expect(await pendingApprovals({ log })).toHaveLength(1),
+                await vi.waitFor(
+                  async () => expect(await pendingApprovals({ log })).toHaveLength(1),
+                  { timeout: 60_000 },
                 )
                 effects.push('notes')
                 return { text: 'noted' }
