@@ -1,11 +1,17 @@
 import { spawn } from 'node:child_process'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createSqliteLog } from '@smithers/log-sqlite'
 import { createToolRun, defineTool } from '@smithers/tool-core'
-import { currentOwnerId, heldHere, isOrphan, isRunFree } from '@smithers/tool-core/log'
+import {
+  currentOwnerId,
+  heldHere,
+  isOrphan,
+  isRunFree,
+  type ToolCallLog,
+} from '@smithers/tool-core/log'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 
@@ -24,6 +30,7 @@ describe.runIf(process.platform === 'linux')('a call whose owner is late', () =>
     const folder = mkdtempSync(join(tmpdir(), 'smithers-late-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const [logFile, chargesFile] = [join(folder, 'calls.db'), join(folder, 'charges')]
+    const goFile = join(folder, 'go')
     const child = spawn(
       process.execPath,
       [
@@ -32,7 +39,7 @@ describe.runIf(process.platform === 'linux')('a call whose owner is late', () =>
         program,
         logFile,
         chargesFile,
-        '1500',
+        goFile,
         '100',
       ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
@@ -50,7 +57,20 @@ describe.runIf(process.platform === 'linux')('a call whose owner is late', () =>
         return 'charged again'
       },
     })
-    const log = createSqliteLog({ path: logFile })
+    const sqlite = createSqliteLog({ path: logFile })
+    let looks = 0
+    const log: ToolCallLog = {
+      ...sqlite,
+      async list(query) {
+        const rows = await sqlite.list(query)
+        const [row] = rows
+        const isLate = row?.status === 'started' && (row.leaseExpiresAtMs ?? 0) < Date.now()
+        if (query.callToken !== undefined && isLate) looks += 1
+        // It has been waited for beyond its lease.
+        if (looks === 2) writeFileSync(goFile, '')
+        return rows
+      },
+    }
     const run = createToolRun({ runId: 'r', attempt: 2, log })
     const answer = await run.tools({ charge }).charge.execute({}, { toolCallId: 'd', messages: [] })
     expect(answer).toBe('charged late')

@@ -113,8 +113,9 @@ describe('a call that waits for what never answers', () => {
     expect(await ended).toMatchObject({ code: 'TOOL_APPROVAL_REQUIRED', effect: 'none' })
     expect(log.approvals.list({})).toMatchObject([{ status: 'pending' }])
     answer.resolve({ approved: true, decidedBy: 'mia' })
-    await turn()
-    expect(log.approvals.list({})).toMatchObject([{ status: 'approved', decidedBy: 'mia' }])
+    await expect
+      .poll(() => log.approvals.list({}), { interval: 1 })
+      .toMatchObject([{ status: 'approved', decidedBy: 'mia' }])
   })
 
   test.each(['abort', 'bound'])(
@@ -147,7 +148,7 @@ describe('a call that waits for what never answers', () => {
     async (how) => {
       const log = silent('finish')
       const { ended, controller, run, state } = begin({ log }, how === 'bound' ? { logMs: 20 } : {})
-      await turn()
+      await expect.poll(() => state.executions, { interval: 1 }).toBe(1)
       if (how === 'abort') controller.abort()
       expect(await ended).toBe('paid')
       expect(state.executions).toBe(1)

@@ -95,9 +95,13 @@ describe('processes that do one task at the same time', () => {
     for (const answer of wrong.flat()) expect(answer).toContain('a later attempt has begun')
   })
 
-  test('make charges twice without claims', async () => {
-    const { charged } = await work([{ unclaimed: true }, { unclaimed: true }])
-    expect(charged.length).toBeGreaterThan(100)
+  test('make charges twice without claims', async ({ signal }) => {
+    let made = 0
+    // Only at the same time: on a busy machine, one may have made them all before the other begins.
+    while (made <= 100 && !signal.aborted) {
+      made = (await work([{ unclaimed: true }, { unclaimed: true }])).charged.length
+    }
+    expect(made).toBeGreaterThan(100)
   })
 })
 
