@@ -146,20 +146,25 @@ describeWithServer('runLogConformance', () => {
     expect(failed.map(({ test }) => test)).toEqual(expect.arrayContaining([...foundBy]))
   })
 
-  it.each(mutants)(
+  it.for(mutants)(
     'finds a PostgreSQL log that $fault',
-    async ({ group, foundBy, ...mutation }) => {
+    async ({ group, foundBy, ...mutation }, { signal }) => {
       const mutant = mutantLog(mutation)
       const reason = 'the fault concerns another group'
       const others = groups.filter((title) => title !== group)
       const processes = withProcesses.filter((test) => test.startsWith(`${group}: `))
       const skip = [...others, ...processes].map((test) => ({ test, reason }))
-      const results = await runLogConformance({ ...postgresConformance, ...mutant, skip })
-      const failed = results.filter(
-        (result) => result.outcome === 'failed' && result.group === group,
-      )
+      const failed = async (): Promise<string[]> => {
+        const results = await runLogConformance({ ...postgresConformance, ...mutant, skip })
+        return results
+          .filter((result) => result.outcome === 'failed' && result.group === group)
+          .map(({ test }) => test)
+      }
+      let found = await failed()
       expect(mutant.changed()).toBeGreaterThan(0)
-      expect(failed.map(({ test }) => test)).toContain(foundBy)
+      // Some show only when statements meet, which a busy machine may keep apart.
+      while (!found.includes(foundBy) && !signal.aborted) found = await failed()
+      expect(found).toContain(foundBy)
     },
   )
 })
