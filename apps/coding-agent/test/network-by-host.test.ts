@@ -34,7 +34,7 @@ async function countingServer() {
 const curl = (address: string): string[] => [
   '-sSf',
   '-m',
-  '9',
+  '100',
   '--noproxy',
   '',
   `http://${address}/`,

@@ -15,7 +15,7 @@ import { temporaryFolder } from '../../../packages/cli/test/fixtures/temporary-f
 const workflow = `
 import { bash } from '@smithers/builtin-tools'
 import { createSmithers } from '@smithers/orchestrator'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 
 const { Workflow, Task, smithers, outputs } = createSmithers({
@@ -33,6 +33,7 @@ export default smithers((ctx) => (
       {async ({ signal }) => {
         if (existsSync(ctx.input.file)) return 'open'
         if (ctx.input.file.endsWith('broken')) throw new Error('the gate is broken')
+        writeFileSync(ctx.input.file + '.reached', '')
         await new Promise((_resolve, reject) => {
           setInterval(() => {}, 1000)
           signal.addEventListener('abort', () => reject(signal.reason))
@@ -171,6 +172,7 @@ describe('smithers resume', () => {
     const here = place()
     const first = startSmithers(up(here))
     await untilPrinted(first.stdout, /✓ list/)
+    await expect.poll(() => existsSync(`${here.gate}.reached`)).toBe(true)
     first.kill('SIGINT')
     const stopped = await first.outcome
     expect(stopped.exitCode).toBe(130)
@@ -197,6 +199,7 @@ describe('smithers resume', () => {
     const here = place()
     const first = startSmithers(up(here))
     await untilPrinted(first.stdout, /✓ list/)
+    await expect.poll(() => existsSync(`${here.gate}.reached`)).toBe(true)
     expect(await explained(here)).toMatch(
       /is running in process .* It waits for task "gate", attempt 1, started \d+ s ago\./,
     )
