@@ -44,7 +44,7 @@ const main = async () => {
     seccomp: attempt(() => /^Seccomp:\\s*(\\d)/m.exec(fs.readFileSync('/proc/self/status', 'latin1'))[1]),
   }
   // Leaves its session and keeps the pipe: whether it dies with the command shows as the pipe's end.
-  spawn('sleep', ['5'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] }).on('error', () => {}).unref()
+  spawn('sleep', ['30'], { detached: true, stdio: ['ignore', 'inherit', 'ignore'] }).on('error', () => {}).unref()
   fs.writeFileSync(traps.inside, 'canary')
   fs.writeSync(1, JSON.stringify(report) + '\\n')
   process.exit(0)

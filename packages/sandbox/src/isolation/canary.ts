@@ -121,8 +121,12 @@ interface CanaryOutcome {
 // The canary takes about 60 ms; a machine that needs this long cannot be judged.
 const canaryTimeoutMs = 20_000
 
-// The process left behind lives for five seconds by itself.
-const survivorPatienceMs = 2_000
+/**
+ * How long a process may take to die with the canary, as pauses: when the machine stands still, that is one of them. The
+ * process that is left behind lives for half a minute by itself.
+ */
+const survivorPauses = 40
+const survivorPauseMs = 50
 
 async function runConfined(
   { prepare, start }: Starter,
@@ -161,16 +165,20 @@ async function runConfined(
   try {
     const end = await running.ended
     if (end.kind === 'not-started') return { ...output, stderr: end.error.message, ended: true }
-    const ended = await Promise.race([
-      closed.then(() => true),
-      delay(survivorPatienceMs, false, { ref: false }),
-    ])
-    return { ...output, ended }
+    return { ...output, ended: await settlesSoon(closed) }
   } finally {
     clearTimeout(timer)
     for (const [, stream] of running.outputs) stream.destroy()
     running.close?.()
   }
+}
+
+async function settlesSoon(promise: Promise<unknown>): Promise<boolean> {
+  const settled = promise.then(() => true)
+  for (let pause = 0; pause < survivorPauses; pause += 1) {
+    if (await Promise.race([settled, delay(survivorPauseMs, false, { ref: false })])) return true
+  }
+  return false
 }
 
 function parseReport(stdout: string): CanaryReport | null {

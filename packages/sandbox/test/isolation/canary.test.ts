@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs'
+import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { runCanary } from '../../src/isolation/canary.ts'
 import { createNoIsolation } from '../../src/isolation/none.ts'
@@ -9,6 +11,26 @@ function startUnconfined(changes: Partial<WrappedCommand> = {}): ReturnType<type
   return startBySpawn((request) => ({ ...createNoIsolation().wrap(request), ...changes }), {
     hasProcessNamespace: true,
   })
+}
+
+/** Of a program that ends at once: its output ends while this process stands still, after its own end. */
+function startOnAMachineThatStandsStill(): ReturnType<typeof startBySpawn> {
+  const { prepare, start } = startUnconfined({ file: '/usr/bin/true' })
+  return {
+    prepare,
+    start(request) {
+      const running = start(request)
+      const stdout = new PassThrough()
+      const ended = running.ended.then((end) => {
+        setImmediate(() => {
+          readFile('/dev/null', () => stdout.end())
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000)
+        })
+        return end
+      })
+      return { ...running, outputs: [['stdout', stdout]], ended }
+    },
+  }
 }
 
 describe('runCanary', () => {
@@ -29,6 +51,11 @@ describe('runCanary', () => {
   test('that never ran is not taken for a good one', async () => {
     const outcome = await runCanary(startUnconfined({ file: '/usr/bin/true' }))
     expect([outcome.ran, outcome.faults]).toEqual([false, []])
+  })
+
+  test('that ended while the machine stood still is not taken for one that left a process', async () => {
+    const { faults } = await runCanary(startOnAMachineThatStandsStill())
+    expect(faults).toEqual([])
   })
 
   test('whose program is missing says so', async () => {

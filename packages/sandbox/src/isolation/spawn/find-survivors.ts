@@ -26,6 +26,8 @@ export interface Survivors {
    * `exec`. A process that cleared its environment looks the same, so this may stay true.
    */
   readonly unsure: boolean
+  /** True when one had no arguments either: it is within `exec`, and shows what it is when it has left it. */
+  readonly changing: boolean
 }
 
 /**
@@ -36,8 +38,9 @@ export function findSurvivors(
   tree: ProcessTree,
   { parentChain, onlyLater }: SurvivorSearch,
 ): Survivors {
-  if (!ownProc()) return { pids: [], unsure: false }
+  if (!ownProc()) return { pids: [], unsure: false, changing: false }
   let unsure = false
+  let changing = false
   const lastBefore = lastProcess()
   const after = onlyLater && lastBefore > tree.pid ? tree.pid : 0
   const all = readdirSync('/proc')
@@ -51,9 +54,12 @@ export function findSurvivors(
       found.add(stat.pid)
       continue
     }
-    const environment = environmentOf(stat.pid)
-    if (environment === '') unsure ||= stat.parent !== kernelThreads
-    else if (environment.includes(`${markerVariable}=${tree.marker}`)) found.add(stat.pid)
+    const environment = memoryOf(stat.pid, 'environ')
+    if (environment.includes(`${markerVariable}=${tree.marker}`)) found.add(stat.pid)
+    else if (environment === '' && stat.parent !== kernelThreads) {
+      unsure = true
+      changing ||= memoryOf(stat.pid, 'cmdline') === ''
+    }
   }
   const parents = new Set(found)
   if (parentChain) parents.add(tree.pid)
@@ -67,7 +73,7 @@ export function findSurvivors(
       grown = true
     }
   }
-  return { pids: [...found], unsure: unsure || lastProcess() !== lastBefore }
+  return { pids: [...found], unsure: unsure || lastProcess() !== lastBefore, changing }
 }
 
 /**
@@ -111,9 +117,10 @@ function readStat(pid: number): Stat | null {
   }
 }
 
-function environmentOf(pid: number): string {
+/** Empty until `exec` has written it. */
+function memoryOf(pid: number, part: 'environ' | 'cmdline'): string {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+    return readFileSync(`/proc/${pid}/${part}`, 'latin1')
   } catch {
     // Another user's process, or gone: not one of ours.
     return 'unreadable'
