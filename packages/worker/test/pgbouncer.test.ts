@@ -7,7 +7,7 @@ import {
   startPooler,
   type TestPooler,
 } from '../../log-postgres/test/fixtures/pgbouncer.ts'
-import { openCluster } from './fixtures/cluster.ts'
+import { openCluster, shortLeaseMs } from './fixtures/cluster.ts'
 
 const missing = process.env['SMITHERS_TEST_POSTGRES_MISSING'] ?? missingPooler
 const because = missing === undefined ? '' : ` (${missing})`
