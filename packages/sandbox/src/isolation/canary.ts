@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { IsolationBackend, IsolationProperty } from './backend.ts'
 import { canaryProgram, type CanaryReport, type CanaryTraps } from './canary-program.ts'
 import { makeTemporaryDirectory } from './process-directory.ts'
+import type { CommandEnd } from './running-command.ts'
 import { homeDirectory } from '../options/home-directory.ts'
 
 /** The part of a backend that starts commands. */
@@ -165,12 +166,19 @@ async function runConfined(
   try {
     const end = await running.ended
     if (end.kind === 'not-started') return { ...output, stderr: end.error.message, ended: true }
-    return { ...output, ended: await settlesSoon(closed) }
+    const ended = await settlesSoon(closed)
+    return { ...output, stderr: output.stderr || describeEnd(end), ended }
   } finally {
     clearTimeout(timer)
     for (const [, stream] of running.outputs) stream.destroy()
     running.close?.()
   }
+}
+
+/** For a canary that did not run and said nothing. */
+function describeEnd(end: Exclude<CommandEnd, { kind: 'not-started' }>): string {
+  if (end.kind === 'lost') return end.why.replace(/\.$/, '')
+  return end.signal === null ? `it exited with code ${end.code}` : `it was ended by ${end.signal}`
 }
 
 async function settlesSoon(promise: Promise<unknown>): Promise<boolean> {

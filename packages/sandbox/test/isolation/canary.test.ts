@@ -33,6 +33,23 @@ function startOnAMachineThatStandsStill(): ReturnType<typeof startBySpawn> {
   }
 }
 
+/** What it prints is read only after its end. */
+function startWithLateOutput(): ReturnType<typeof startBySpawn> {
+  const { prepare, start } = startUnconfined()
+  return {
+    prepare,
+    start(request) {
+      const running = start(request)
+      const outputs = running.outputs.map(([name, stream]) => {
+        const late = new PassThrough()
+        void running.ended.then(() => setTimeout(() => stream.pipe(late), 100))
+        return [name, late] as const
+      })
+      return { ...running, outputs }
+    },
+  }
+}
+
 describe('runCanary', () => {
   test('without isolation runs, and finds every trap open', async () => {
     const { ran, faults, filtered } = await runCanary(startUnconfined())
@@ -48,9 +65,13 @@ describe('runCanary', () => {
     )
   })
 
+  test('whose output is read after its end has run', async () => {
+    expect((await runCanary(startWithLateOutput())).ran).toBe(true)
+  })
+
   test('that never ran is not taken for a good one', async () => {
     const outcome = await runCanary(startUnconfined({ file: '/usr/bin/true' }))
-    expect([outcome.ran, outcome.faults]).toEqual([false, []])
+    expect(outcome).toMatchObject({ ran: false, faults: [], stderr: 'it exited with code 0' })
   })
 
   test('that ended while the machine stood still is not taken for one that left a process', async () => {

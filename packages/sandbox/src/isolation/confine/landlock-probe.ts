@@ -30,8 +30,10 @@ export async function probeLandlock(
       if (modes.inside !== changed) return 'calls cannot be judged'
     }
     const { ran, faults, filtered, stderr } = await runCanary(starter)
-    if (!ran)
-      return refusal([{ what: 'files', why: `The canary did not run: ${stderr}`, fix: seeKernel }])
+    if (!ran) {
+      const why = `The canary did not run: ${stderr.trim()}.`
+      return refusal([{ what: 'files', why, fix: seeKernel }])
+    }
     const all: NotEnforced[] = faults.map((fault) => ({ ...fault, fix: reportedFault.fix }))
     if (!filtered)
       all.push({ what: 'syscalls', why: 'The system-call filter was not loaded.', fix: seeKernel })
